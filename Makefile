@@ -1,0 +1,50 @@
+# All that is needed is Python 3.11 or newer and make. `make PYTHON=/path/to/python3.12 test`
+# chooses another interpreter; remove .venv (make clean) to change it later.
+
+PYTHON ?= python3
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --no-input
+STAMP := $(VENV)/.ready
+LOG := $(VENV)/setup.log
+
+.DEFAULT_GOAL := help
+.PHONY: help test test-fast check format bench-kernels clean moved
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
+
+test: check ## Check, then run every test
+	@$(PY) -m pytest
+
+test-fast: $(STAMP) ## Run the tests that do not need Spark
+	@$(PY) -m pytest -m "not spark"
+
+check: $(STAMP) ## Lint, formatting and types
+	@$(PY) -m ruff check --quiet
+	@$(PY) -m ruff format --check --quiet
+	@$(PY) -m mypy --strict --no-error-summary src tests
+
+format: $(STAMP) ## Rewrite the code the way check wants it
+	@$(PY) -m ruff check --fix --quiet
+	@$(PY) -m ruff format --quiet
+
+bench-kernels: $(STAMP) ## Measure the kernels, without Spark
+	@$(PY) -m bench.kernels
+
+clean: ## Remove all that make creates, .venv included
+	@rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamp holds the path it was made at: an environment that was moved is set up again.
+$(STAMP): requirements.txt pyproject.toml $(if $(filter-out $(CURDIR),$(shell cat $(STAMP) 2>/dev/null)),moved)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Penstock needs Python 3.11 or newer: make PYTHON=/path/to/python3"; exit 1; }
+	@echo "Setting up $(VENV) from requirements.txt (the first time takes a minute or two)"
+	@$(PYTHON) -m venv $(VENV)
+	@{ $(PIP) install `grep -E '^(setuptools|wheel)==' requirements.txt` && \
+	   $(PIP) install --no-deps --no-build-isolation -r requirements.txt && \
+	   $(PIP) install --no-deps --no-build-isolation -e . && \
+	   $(PIP) check; } >$(LOG) 2>&1 || { cat $(LOG); exit 1; }
+	@echo "$(CURDIR)" >$@

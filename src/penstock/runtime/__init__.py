@@ -1,0 +1,1 @@
+"""Running on Spark: start-up, ingest, advance, sinks."""
