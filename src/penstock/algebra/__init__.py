@@ -1,0 +1,1 @@
+"""What a query means: expressions, plan nodes, and the reference evaluator that defines them."""

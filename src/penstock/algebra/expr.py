@@ -1,0 +1,134 @@
+"""Scalar expressions: immutable trees over the columns of one record.
+
+A `Call` names a function of Spark SQL and carries its result type, as Spark's analyser gave it.
+The functions in `SIMPLE` are also evaluated outside Spark, with the same results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from penstock.errors import PlanError
+
+COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
+ARITHMETIC = ("+", "-", "*", "%")
+SIMPLE = (*COMPARISONS, *ARITHMETIC, "and", "or", "not", "is null", "if", "coalesce")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: pa.DataType
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    value: Any
+    type: pa.DataType
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "NULL"
+        return f"'{self.value}'" if isinstance(self.value, str) else str(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    function: str
+    args: tuple[Expr, ...]
+    type: pa.DataType
+
+    def __str__(self) -> str:
+        match self.function, self.args:
+            case "is null", (only,):
+                return f"{only} IS NULL"
+            case "not", (only,):
+                return f"NOT ({only})"
+            case ("and" | "or") as word, args:
+                return "(" + f" {word.upper()} ".join(map(str, args)) + ")"
+            case operator, (left, right) if operator in (*COMPARISONS, *ARITHMETIC):
+                return f"({left} {operator} {right})"
+        return f"{self.function}({', '.join(map(str, self.args))})"
+
+
+Expr: TypeAlias = Column | Literal | Call
+
+
+def columns(expr: Expr) -> frozenset[str]:
+    """The names of the columns an expression reads."""
+    match expr:
+        case Column(name):
+            return frozenset((name,))
+        case Call(args=args):
+            return frozenset().union(*map(columns, args))
+    return frozenset()
+
+
+def substitute(expr: Expr, by_name: Mapping[str, Expr]) -> Expr:
+    """The expression with its columns replaced; names that are not in the mapping stay."""
+    match expr:
+        case Column(name):
+            return by_name.get(name, expr)
+        case Call(function, args, kind):
+            return Call(function, tuple(substitute(arg, by_name) for arg in args), kind)
+    return expr
+
+
+def is_simple(expr: Expr) -> bool:
+    """Whether every function in the expression can be evaluated outside Spark."""
+    match expr:
+        case Call(function, args):
+            return function in SIMPLE and all(map(is_simple, args))
+    return True
+
+
+def conjuncts(predicate: Expr) -> tuple[Expr, ...]:
+    match predicate:
+        case Call("and", args):
+            return tuple(part for arg in args for part in conjuncts(arg))
+    return (predicate,)
+
+
+def conjunction(parts: tuple[Expr, ...]) -> Expr:
+    match parts:
+        case ():
+            return Literal(True, pa.bool_())
+        case (only,):
+            return only
+    return Call("and", parts, pa.bool_())
+
+
+def compare(operator: str, left: Expr, right: Expr) -> Call:
+    if operator not in COMPARISONS:
+        raise PlanError(f"{operator!r} is not a comparison; expected one of {COMPARISONS}")
+    return Call(operator, (left, right), pa.bool_())
+
+
+def arithmetic(operator: str, left: Expr, right: Expr) -> Call:
+    """Arithmetic on two operands of one type; NULL where either is, an error where it overflows."""
+    if operator not in ARITHMETIC:
+        raise PlanError(f"{operator!r} is not arithmetic; expected one of {ARITHMETIC}")
+    if left.type != right.type:
+        raise PlanError(f"cannot apply {operator} to {left.type} and {right.type}; cast one")
+    return Call(operator, (left, right), left.type)
+
+
+def check_columns(expr: Expr, schema: pa.Schema, where: str) -> None:
+    """Every column of the expression exists in the schema with the type it claims."""
+    match expr:
+        case Column(name, kind):
+            if name not in schema.names:
+                raise PlanError(f"{where}: no column {name!r}; there are {schema.names}")
+            if schema.field(name).type != kind:
+                found = schema.field(name).type
+                raise PlanError(f"{where}: column {name!r} is {found}, not {kind}")
+        case Call(args=args):
+            for arg in args:
+                check_columns(arg, schema, where)

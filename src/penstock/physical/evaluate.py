@@ -1,0 +1,99 @@
+"""Simple expressions on Arrow columns, with the results that Spark would give.
+
+NULLs follow SQL's three-valued logic, NaN equals NaN and is the largest number, arithmetic that
+overflows is an error. Functions that are not simple are Spark's to evaluate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock import record
+from penstock.algebra.expr import Call, Column, Expr, Literal
+from penstock.element import INF, Elements
+from penstock.errors import ArithmeticOverflowError, UnsupportedError
+from penstock.record import Ints, Mask
+
+
+def evaluate(expr: Expr, x: Elements) -> pa.Array:
+    match expr:
+        case Column(name):
+            return x.column(name)
+        case Literal(value, kind):
+            return pa.repeat(pa.scalar(value, type=kind), len(x))
+        case Call("if", (test, then, otherwise)):
+            yes, no = evaluate(then, x), evaluate(otherwise, x)
+            return pc.if_else(evaluate(test, x).fill_null(False), yes, no)
+        case Call("<=>", (left, right)):
+            return _same(evaluate(left, x), evaluate(right, x))
+        case Call(function, args) if function in _FUNCTIONS:
+            values = [evaluate(arg, x) for arg in args]
+            try:
+                return _FUNCTIONS[function](*values)
+            except pa.ArrowInvalid as error:
+                raise ArithmeticOverflowError(f"{expr}: {error}") from error
+    raise UnsupportedError(f"{expr} is not a simple expression; only Spark can evaluate it")
+
+
+def evaluate_mask(expr: Expr, x: Elements) -> Mask:
+    """Where a predicate is true: neither false nor NULL."""
+    return record.numpy(evaluate(expr, x).fill_null(False)).astype(np.bool_)
+
+
+def evaluate_ints(expr: Expr, x: Elements, null: int = INF) -> Ints:
+    values: Ints = record.numpy(evaluate(expr, x).fill_null(null))
+    return values
+
+
+def _same(a: pa.Array, b: pa.Array) -> pa.Array:
+    rows = np.arange(len(a))
+    return pa.array(record.equal_rows((a,), rows, (b,), rows))
+
+
+def _comparison(arrow: Callable[..., Any], test: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """A comparison; floats by way of their ranks, where NaN is equal to itself and largest."""
+
+    def compare(a: pa.Array, b: pa.Array) -> pa.Array:
+        if not (pa.types.is_floating(a.type) or pa.types.is_nested(a.type)):
+            return arrow(a, b)
+        both = record.order_codes((pa.concat_arrays([a, b]),), [record.Direction()], 2 * len(a))
+        unknown = record.any_null((a, b), len(a))
+        return pa.array(test(both[: len(a)], both[len(a) :]), mask=unknown)
+
+    return compare
+
+
+def _remainder(a: pa.Array, b: pa.Array) -> pa.Array:
+    """The remainder with the sign of the dividend."""
+    zero = pa.scalar(0, type=b.type)
+    if pc.any(pc.equal(b, zero)).as_py():
+        raise pa.ArrowInvalid("division by zero")
+    if pa.types.is_floating(a.type):
+        mask = record.any_null((a, b), len(a))
+        return pa.array(np.fmod(record.numpy(a), record.numpy(b)), mask=mask)
+    return pc.subtract(a, pc.multiply(pc.divide(a, b), b))
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "=": _comparison(pc.equal, np.equal),
+    "<>": _comparison(pc.not_equal, np.not_equal),
+    "<": _comparison(pc.less, np.less),
+    "<=": _comparison(pc.less_equal, np.less_equal),
+    ">": _comparison(pc.greater, np.greater),
+    ">=": _comparison(pc.greater_equal, np.greater_equal),
+    "and": lambda *args: reduce(pc.and_kleene, args),
+    "or": lambda *args: reduce(pc.or_kleene, args),
+    "not": pc.invert,
+    "is null": pc.is_null,
+    "coalesce": pc.coalesce,
+    "+": pc.add_checked,
+    "-": pc.subtract_checked,
+    "*": pc.multiply_checked,
+    "%": _remainder,
+}

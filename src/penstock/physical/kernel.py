@@ -1,0 +1,150 @@
+"""The kernel interface and the view of time that the kernels share.
+
+A step `[w0, w1)` gives an operator its complete input for those times: elements with
+`w0 <= ts < w1`, whose ends may lie anywhere after. It answers with its complete output for the same
+times. What it must remember it returns as writes, which the host appends to its areas.
+
+An element's end is a change that is known before it happens. Operators that answer per record or
+group with a step function over time keep such changes in a time-ordered *schedule* and take out of
+it, in each step, those that fall due: so time alone moves them, with or without new input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+
+from penstock import record
+from penstock.element import BEGIN, INF, Elements, add_up, concat, running_sum
+from penstock.record import Groups, Ints, Mask
+from penstock.state.area import Area
+from penstock.state.run import AreaSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What to append to an area, and from when on its rows matter: the step's end if not said."""
+
+    elements: Elements
+    keep: Ints | None = None
+    frontier: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    out: Elements
+    writes: Mapping[str, Write] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Kernel(Protocol):
+    @property
+    def schema(self) -> pa.Schema:
+        """Of the records that come out."""
+        ...
+
+    @property
+    def areas(self) -> tuple[AreaSpec, ...]: ...
+
+    def step(
+        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+    ) -> Result: ...
+
+
+def due_changes(schedule: Area, delta: Elements, w0: int, w1: int) -> tuple[Elements, Write]:
+    """All changes of the step, as open elements, and what is to be scheduled for later steps."""
+    ends = delta.where(delta.te < INF).negated()
+    ends = _open(ends, ends.te)
+    soon = ends.ts < w1
+    scheduled = schedule.begun_between(w0, w1)
+    changes = concat(delta.schema, [_open(delta, delta.ts), ends.where(soon), scheduled])
+    return changes, Write(ends.where(~soon))
+
+
+def as_changes(x: Elements) -> Elements:
+    """The changes that elements stand for, as open elements, not yet added up."""
+    ends = x.where(x.te < INF).negated()
+    return concat(x.schema, [_open(x, x.ts), _open(ends, ends.te)])
+
+
+def at(x: Elements, time: int) -> Elements:
+    """The same records as if all of them changed at one time."""
+    return _open(x, np.full(len(x), time, dtype=np.int64))
+
+
+def _open(x: Elements, ts: Ints) -> Elements:
+    return replace(x, ts=ts, te=np.full(len(x), INF, dtype=np.int64))
+
+
+def distinct_hashes(hashes: record.Hashes) -> record.Hashes:
+    """Sorted, each once: the needles of a probe."""
+    found = np.sort(hashes)
+    return found[record.starts_of(found)]
+
+
+def net(changes: Elements, groups: Groups) -> Elements:
+    """What the step changes per group, all times together; `groups` begins with the changes."""
+    mine = Groups(groups.code[: len(changes)], groups.first)
+    n = add_up(changes.n, mine)
+    sums = {name: add_up(weight, mine) for name, weight in changes.sums.items()}
+    moved = n != 0
+    for weight in sums.values():
+        moved |= weight != 0
+    row = np.zeros(len(groups), dtype=np.int64)
+    row[mine.code] = np.arange(len(changes))
+    found = changes.take(row[moved])
+    return replace(found, n=n[moved], sums={name: s[moved] for name, s in sums.items()})
+
+
+class Timeline(NamedTuple):
+    """Changes in order, as frames: one per group and time at which anything in the group changes.
+
+    `order` sorts the changes by group and time; frame i begins at `start[i]` in that order and
+    lasts from `time` to `until`, the next change of its group, or INF for the last. `first` marks
+    the first frame of each group. What was there before the step enters as changes at `before`, so
+    that the frame a group had before the step is like any other, and is the one to compare with.
+    """
+
+    order: Ints
+    start: Ints
+    group: Ints
+    time: Ints
+    first: Mask
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def running(self, weight: Ints) -> Ints:
+        """Each group's sum of a weight during each frame."""
+        return running_sum(np.add.reduceat(weight[self.order], self.start), self.first)
+
+    def frame_of_change(self) -> Ints:
+        """The frame that each change begins or belongs to."""
+        frame = np.empty(len(self.order), dtype=np.int64)
+        counts = np.diff(self.start, append=len(self.order))
+        frame[self.order] = np.repeat(np.arange(len(self)), counts)
+        return frame
+
+
+def timeline(group: Ints, time: Ints) -> Timeline:
+    order = record.sort_by(group, time)
+    group, time = group[order], time[order]
+    start = np.flatnonzero(record.starts_of(group, time))
+    group, time = group[start], time[start]
+    return Timeline(order, start, group, time, record.starts_of(group))
+
+
+def before(w0: int) -> int:
+    """The time that stands for all that was before the step."""
+    return max(w0, BEGIN + 1) - 1
+
+
+def until(time: Ints, first: Mask) -> Ints:
+    """Where each frame ends: at the next one of its group, or never."""
+    end = np.full(len(time), INF, dtype=np.int64)
+    end[:-1] = np.where(first[1:], INF, time[1:])
+    return end

@@ -1,0 +1,223 @@
+"""Aggregation by group.
+
+Meaning: per group, the aggregates of the records valid at each time (equation 7 with the grouping
+of 6; W-Group-By of the negative-tuples paper).
+Law: a group is there while it holds a record; the group of no keys is always there.
+State: `current`, per group the sums that add and subtract; for functions that need the values
+themselves `values <columns>`, the multiset of them per group; for DISTINCT `distinct <column>`, the
+multiplicity of each value; `schedule`, the ends to come.
+Cost: sums follow the changes of the step. Functions over the values read the groups that change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from penstock import record
+from penstock.algebra.aggregates import AggregateCall, result_type
+from penstock.element import BEGIN, INF, Elements, concat, consolidate
+from penstock.physical.kernel import (
+    Result,
+    Timeline,
+    Write,
+    as_changes,
+    at,
+    before,
+    distinct_hashes,
+    due_changes,
+    net,
+    timeline,
+    until,
+)
+from penstock.physical.kernels import aggregate_sums, aggregate_values
+from penstock.physical.kernels.aggregate_sums import Source
+from penstock.physical.kernels.aggregate_values import Multisets, ValueSource, multisets
+from penstock.physical.kernels.multiplicity import Multiplicity
+from penstock.record import Columns, Ints, Mask
+from penstock.state.area import Area
+from penstock.state.run import AreaSpec
+
+
+@dataclass(frozen=True)
+class GroupAggregate:
+    input: pa.Schema
+    keys: tuple[str, ...]
+    calls: tuple[AggregateCall, ...]
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        results = [(call.name, result_type(call, self.input)) for call in self.calls]
+        return pa.schema([*self._part(self.keys), *results])
+
+    @cached_property
+    def areas(self) -> tuple[AreaSpec, ...]:
+        current = AreaSpec("current", self._part(self.keys), self.keys)
+        schedule = AreaSpec("schedule", self._part(self._kept), self.keys, order="time")
+        values = [
+            AreaSpec(source.area, self._part(source.columns(self.keys)), self.keys)
+            for source in self._value_sources
+        ]
+        distinct = [
+            replace(kernel.areas[0], name=str(source)) for source, kernel in self._distinct.items()
+        ]
+        return (current, schedule, *values, *distinct)
+
+    @cached_property
+    def _kept(self) -> tuple[str, ...]:
+        """The columns that matter: keys, arguments, filters."""
+        used = [name for call in self.calls for name in call.columns]
+        return tuple(dict.fromkeys((*self.keys, *used)))
+
+    @cached_property
+    def _sources(self) -> dict[Source, set[str]]:
+        """What is summed, and the functions that ask for it."""
+        wanted: dict[Source, set[str]] = {}
+        for call in self.calls:
+            if call.function in aggregate_sums.FUNCTIONS:
+                wanted.setdefault(Source.of(call), set()).add(call.function)
+        return wanted
+
+    @cached_property
+    def _distinct(self) -> dict[Source, Multiplicity]:
+        """For sources that count a value once, the kernels that tell when it comes and goes."""
+        return {
+            source: Multiplicity(
+                self._part(tuple(dict.fromkeys((*self.keys, source.column)))), "distinct"
+            )
+            for source in self._sources
+            if source.distinct and source.column is not None
+        }
+
+    @cached_property
+    def _value_sources(self) -> tuple[ValueSource, ...]:
+        wanted = [c for c in self.calls if c.function not in aggregate_sums.FUNCTIONS]
+        return tuple(dict.fromkeys(ValueSource.of(call) for call in wanted))
+
+    def _part(self, names: Sequence[str]) -> pa.Schema:
+        return pa.schema([self.input.field(name) for name in names])
+
+    def step(
+        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+    ) -> Result:
+        changes, later = due_changes(areas["schedule"], deltas[0].select(self._kept), w0, w1)
+        if not self.keys:
+            changes = concat(changes.schema, [changes, _nothing(changes.schema, w0)])
+        if len(changes) == 0:
+            return Result(Elements.empty(self.schema), {"schedule": later})
+        writes = {"schedule": later}
+        summed = [self._summed(changes)]
+        for source in self._distinct:
+            presence, writes[str(source)] = self._presence(source, areas, changes, w0, w1)
+            summed.append(presence)
+        moved = concat(self._part(self.keys), summed)
+        needles = distinct_hashes(record.hash_rows(changes.key(self.keys), len(changes)))
+        held = {s: areas[s.area].rows_with(needles) for s in self._value_sources}
+        known = [areas["current"].rows_with(needles), *(self._weightless(x) for x in held.values())]
+        rows = concat(moved.schema, [moved, *(at(x, before(w0)) for x in known)])
+        groups = record.group_rows(rows.columns, record.hash_rows(rows.columns, len(rows)))
+        frames = timeline(groups.code, rows.ts)
+        keys = record.take(rows.columns, groups.first[frames.group])
+        results = self._results(changes, held, rows, frames)
+        exists = frames.running(rows.n) > 0 if self.keys else np.ones(len(frames), dtype=np.bool_)
+        out = _emit(self.schema, (*keys, *results), exists, frames, w0)
+        current = net(moved, groups)
+        writes["current"] = Write(replace(current, sums=aggregate_sums.carried(current.sums)))
+        for values in self._value_sources:
+            taken = changes.take(values.rows(changes)).select(values.columns(self.keys))
+            writes[values.area] = Write(consolidate(at(taken, w0)))
+        return Result(out, writes)
+
+    def _summed(self, changes: Elements) -> Elements:
+        """The changes as what they add to the sums of their group."""
+        sums: dict[str, Ints] = {}
+        for source, functions in self._sources.items():
+            if not source.distinct:
+                sums |= aggregate_sums.contributions(source, functions, changes)
+        return replace(changes.select(self.keys), sums=sums)
+
+    def _presence(
+        self, source: Source, areas: Mapping[str, Area], changes: Elements, w0: int, w1: int
+    ) -> tuple[Elements, Write]:
+        """When values of a DISTINCT source come and go, as what that adds to the sums."""
+        kernel = self._distinct[source]
+        taken = changes.where(source.rows(changes)).select(kernel.schema.names)
+        inner = {"current": areas[str(source)], "schedule": Area(kernel.areas[1])}
+        result = kernel.step(inner, [taken], w0, w1)
+        presence = as_changes(result.out)
+        whole = replace(source, where=None)
+        sums = aggregate_sums.contributions(whole, self._sources[source], presence)
+        renamed = {name.replace(str(whole), str(source), 1): s for name, s in sums.items()}
+        return self._weightless(presence, renamed), result.writes["current"]
+
+    def _weightless(self, x: Elements, sums: Mapping[str, Ints] | None = None) -> Elements:
+        """Rows that say something of their group but are no records of it."""
+        return replace(x.select(self.keys), n=np.zeros_like(x.n), sums=sums or {})
+
+    def _results(
+        self,
+        changes: Elements,
+        held: Mapping[ValueSource, Elements],
+        rows: Elements,
+        frames: Timeline,
+    ) -> Columns:
+        """A column per call, a value per frame. The held values are the last of the rows."""
+        frame = frames.frame_of_change()
+        place = len(rows) - sum(map(len, held.values()))
+        values: dict[ValueSource, Multisets] = {}
+        for source, x in held.items():
+            mine = source.rows(changes)
+            columns = record.concat([changes.take(mine).key(source.args), x.key(source.args)])
+            n = np.concatenate([changes.n[mine], x.n])
+            entered = np.concatenate([frame[mine], frame[place : place + len(x)]])
+            values[source] = multisets(columns, n, entered, frames)
+            place += len(x)
+        sums = {name: frames.running(weight) for name, weight in rows.sums.items()}
+        return tuple(self._result(call, sums, values, frames) for call in self.calls)
+
+    def _result(
+        self,
+        call: AggregateCall,
+        sums: Mapping[str, Ints],
+        values: Mapping[ValueSource, Multisets],
+        frames: Timeline,
+    ) -> pa.Array:
+        kind = self.schema.field(call.name).type
+        if call.function in aggregate_sums.FUNCTIONS:
+            argument = self.input.field(call.args[0]).type if call.args else None
+            return aggregate_sums.finish(call, kind, argument, sums)
+        return aggregate_values.finish(call, kind, values[ValueSource.of(call)], frames)
+
+
+def _nothing(schema: pa.Schema, w0: int) -> Elements:
+    """A change of nothing, that the group of no keys may be there from the beginning of time."""
+    columns = tuple(pa.nulls(1, field.type) for field in schema)
+    zero = np.zeros(1, dtype=np.int64)
+    return at(Elements(schema, columns, zero, zero, zero), BEGIN if w0 == BEGIN else before(w0))
+
+
+def _emit(schema: pa.Schema, columns: Columns, exists: Mask, frames: Timeline, w0: int) -> Elements:
+    """Elements for the frames of the step whose result is new; the old result ends at the first."""
+    frame = np.arange(len(frames))
+    follows = np.flatnonzero(~frames.first)
+    same = ~exists
+    same[follows] = exists[follows] == exists[follows - 1]
+    both = follows[exists[follows] & exists[follows - 1]]
+    same[both] = record.equal_rows(columns, both, columns, both - 1)
+    was = frames.time < w0
+    changed = frame[~same & ~was]
+    first = record.starts_of(frames.group[changed])
+    end = until(frames.time[changed], first)
+    head = frame[frames.first][np.cumsum(frames.first) - 1]
+    ended = changed[first]
+    ended = ended[was[head[ended]] & exists[head[ended]]]
+    fresh = exists[changed]
+    rows = np.concatenate([changed[fresh], head[ended]])
+    ts = np.concatenate([frames.time[changed[fresh]], frames.time[ended]])
+    te = np.concatenate([end[fresh], np.full(len(ended), INF, dtype=np.int64)])
+    n = np.where(np.arange(len(rows)) < len(rows) - len(ended), 1, -1)
+    return Elements(schema, record.take(columns, rows), ts, te, n)

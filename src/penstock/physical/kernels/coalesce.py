@@ -1,0 +1,56 @@
+"""Coalescing: the same snapshots in fewer elements.
+
+Meaning: value-equivalent elements whose validities adjoin become one (algorithm 10), as long as
+the result is not longer than `limit`.
+Law: keeps all snapshots. Nothing waits: only elements of one step are joined.
+State: none.
+Cost: follows the delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from penstock import record
+from penstock.element import Elements, consolidate
+from penstock.physical.kernel import Result
+from penstock.record import Ints, Mask
+from penstock.state.area import Area
+from penstock.state.run import AreaSpec
+
+
+@dataclass(frozen=True)
+class Coalescing:
+    schema: pa.Schema
+    limit: int
+
+    @property
+    def areas(self) -> tuple[AreaSpec, ...]:
+        return ()
+
+    def step(
+        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+    ) -> Result:
+        x = consolidate(deltas[0])
+        group = record.group_rows(x.columns, record.hash_rows(x.columns, len(x))).code
+        order = record.sort_by(group, x.n, x.ts)
+        x, group = x.take(order), group[order]
+        adjoins = ~record.starts_of(group, x.n)
+        adjoins[1:] &= x.ts[1:] == x.te[:-1]
+        begins = _within(self.limit, adjoins, x.ts, x.te)
+        ends = np.append(begins[1:], True)[: len(begins)]
+        return Result(replace(x.where(begins), te=x.te[ends]))
+
+
+def _within(limit: int, adjoins: Mask, ts: Ints, te: Ints) -> Mask:
+    """Where a joined element begins: at the head of a chain, and at each multiple of the limit."""
+    head = np.maximum.accumulate(np.where(adjoins, 0, np.arange(len(ts))))
+    first, last = (ts - ts[head]) // limit, (te - ts[head] - 1) // limit
+    begins = ~adjoins | (first != last)
+    begins[1:] |= last[1:] != last[:-1]
+    begins[1:] |= first[:-1] != last[:-1]
+    return begins

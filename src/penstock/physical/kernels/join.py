@@ -1,0 +1,99 @@
+"""The inner join: equality keys by hash, validity by intersection.
+
+Meaning: pairs of records valid at the same time, weights multiplied (equation 3 with 11).
+Law: bilinear. New pairs are new left with all right, and old left with new right; the outer, semi
+and anti kinds are linear in this one and in distinct, and are put together by the planner.
+State: `left` and `right`, the rows that may still meet a partner, each until its `keep`.
+Cost: follows the delta, the pairs it makes, and the logarithm of the other side's area.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from penstock import record
+from penstock.algebra.expr import Expr
+from penstock.element import Elements, concat, intersect
+from penstock.physical.evaluate import evaluate_ints
+from penstock.physical.kernel import Result, Write
+from penstock.record import Hashes, Ints
+from penstock.state.area import Area, equal_pairs
+from penstock.state.run import AreaSpec
+
+
+@dataclass(frozen=True)
+class InnerJoin:
+    left: pa.Schema
+    right: pa.Schema
+    left_key: tuple[str, ...]
+    right_key: tuple[str, ...]
+    null_safe: tuple[bool, ...]
+    keep_left: Expr | None = None
+    keep_right: Expr | None = None
+
+    @property
+    def schema(self) -> pa.Schema:
+        return pa.schema([*self.left, *self.right])
+
+    @property
+    def areas(self) -> tuple[AreaSpec, ...]:
+        return (
+            AreaSpec("left", self.left, self.left_key),
+            AreaSpec("right", self.right, self.right_key),
+        )
+
+    def step(
+        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+    ) -> Result:
+        left = _sorted_side(deltas[0], self.left_key, self.null_safe)
+        right = _sorted_side(deltas[1], self.right_key, self.null_safe)
+        parts = [self._pair(left, right, i, j) for i, j in equal_pairs(left.hashes, right.hashes)]
+        for run, i, j in areas["right"].matches(left.hashes):
+            parts.append(self._pair(left, _side(run.elements, self.right_key, run.hashes), i, j))
+        for run, j, i in areas["left"].matches(right.hashes):
+            parts.append(self._pair(_side(run.elements, self.left_key, run.hashes), right, i, j))
+        writes = {
+            "left": _write(left.x, self.keep_left, w1),
+            "right": _write(right.x, self.keep_right, w1),
+        }
+        return Result(concat(self.schema, parts), writes)
+
+    def _pair(self, left: _Side, right: _Side, i: Ints, j: Ints) -> Elements:
+        """The elements for pairs of rows with equal hashes, once their keys prove to be equal."""
+        a, b = left.x, right.x
+        ts, te = intersect(a.ts[i], a.te[i], b.ts[j], b.te[j])
+        meet = ts < te
+        meet[meet] = record.equal_rows(left.key, i[meet], right.key, j[meet])
+        i, j = i[meet], j[meet]
+        columns = (*record.take(a.columns, i), *record.take(b.columns, j))
+        return Elements(self.schema, columns, ts[meet], te[meet], a.n[i] * b.n[j])
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    x: Elements
+    key: record.Columns
+    hashes: Hashes
+
+
+def _side(x: Elements, key: tuple[str, ...], hashes: Hashes) -> _Side:
+    return _Side(x, x.key(key), hashes)
+
+
+def _sorted_side(x: Elements, key: tuple[str, ...], null_safe: tuple[bool, ...]) -> _Side:
+    """A delta sorted by the hash of its key, without the rows that can never match."""
+    strict = tuple(x.column(k) for k, safe in zip(key, null_safe, strict=True) if not safe)
+    x = x.where(~record.any_null(strict, len(x)))
+    hashes = record.hash_rows(x.key(key), len(x))
+    order = record.sort_hashes(hashes)
+    return _side(x.take(order), key, hashes[order])
+
+
+def _write(x: Elements, keep: Expr | None, w1: int) -> Write:
+    until = x.te if keep is None else np.minimum(x.te, evaluate_ints(keep, x))
+    needed = until > w1
+    return Write(x.where(needed), until[needed])

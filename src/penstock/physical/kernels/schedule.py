@@ -1,0 +1,72 @@
+"""Operators that only move validity: restriction to a time of the record's own, and splitting.
+
+Meaning: a restriction cuts `[ts, te)` down to the times at which a predicate on now holds; a split
+leaves all snapshots as they are, in shorter elements (algorithm 11 of the temporal algebra).
+Law: linear, one element at a time. What begins later than the step waits for the step it begins in.
+State: `schedule`, the elements that are still to begin.
+Cost: follows the delta and what begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.expr import Expr
+from penstock.element import BEGIN, INF, Elements, concat, intersect
+from penstock.physical.evaluate import evaluate_ints
+from penstock.physical.kernel import Result, Write
+from penstock.state.area import Area
+from penstock.state.run import AreaSpec
+
+
+@dataclass(frozen=True)
+class Restriction:
+    schema: pa.Schema
+    start: Expr | None
+    end: Expr | None
+
+    @property
+    def areas(self) -> tuple[AreaSpec, ...]:
+        return (AreaSpec("schedule", self.schema, tuple(self.schema.names), order="time"),)
+
+    def step(
+        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+    ) -> Result:
+        x = deltas[0]
+        start = np.full(len(x), BEGIN) if self.start is None else evaluate_ints(self.start, x, INF)
+        end = np.full(len(x), INF) if self.end is None else evaluate_ints(self.end, x, BEGIN)
+        x = x.valid_during(*intersect(x.ts, x.te, start, end))
+        begun = x.ts < w1
+        due = areas["schedule"].begun_between(w0, w1)
+        out = concat(self.schema, [x.where(begun), due])
+        return Result(out, {"schedule": Write(x.where(~begun))})
+
+
+@dataclass(frozen=True)
+class Splitting:
+    schema: pa.Schema
+    size: int
+
+    @property
+    def areas(self) -> tuple[AreaSpec, ...]:
+        return (AreaSpec("schedule", self.schema, tuple(self.schema.names), order="time"),)
+
+    def step(
+        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+    ) -> Result:
+        x = concat(self.schema, [deltas[0], areas["schedule"].begun_between(w0, w1)])
+        endless = x.te == INF
+        whole, finite = x.where(endless), x.where(~endless)
+        stop = np.minimum(finite.te, w1)
+        count = -(-(stop - finite.ts) // self.size)
+        owner = np.repeat(np.arange(len(finite)), count)
+        place = np.arange(len(owner)) - (np.cumsum(count) - count)[owner]
+        ts = finite.ts[owner] + place * self.size
+        te = np.minimum(ts + self.size, finite.te[owner])
+        pieces = replace(finite.take(owner), ts=ts, te=te)
+        rest = finite.valid_during(finite.ts + count * self.size, finite.te)
+        return Result(concat(self.schema, [whole, pieces]), {"schedule": Write(rest)})

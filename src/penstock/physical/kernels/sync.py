@@ -1,0 +1,66 @@
+"""Synchronization: the input as it was at the latest synchronization point.
+
+Meaning: both ends of a validity move to the next synchronization point at or after them; an element
+whose ends meet vanishes. So does a record that came and went between two points.
+Law: linear. Points may be periodic, listed, or the times at which records of a stream begin.
+State: `schedule`, the ends to come; `held`, the changes that wait for a point.
+Cost: follows the changes of the step and what a point releases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.plan import Periodic, TimePoints
+from penstock.element import BEGIN, INF, Elements, concat, intervals
+from penstock.physical.kernel import Result, Write, due_changes
+from penstock.record import Ints
+from penstock.state.area import Area
+from penstock.state.run import AreaSpec
+
+
+@dataclass(frozen=True)
+class Synchronization:
+    """`points` is None where the second input's records mark them."""
+
+    schema: pa.Schema
+    points: Periodic | TimePoints | None
+
+    @property
+    def areas(self) -> tuple[AreaSpec, ...]:
+        names = tuple(self.schema.names)
+        return (
+            AreaSpec("schedule", self.schema, names, order="time"),
+            AreaSpec("held", self.schema, names, order="time"),
+        )
+
+    def step(
+        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+    ) -> Result:
+        new, later = due_changes(areas["schedule"], deltas[0], w0, w1)
+        held = areas["held"]
+        waiting = concat(self.schema, [new, held.begun_between(held.frontier, INF)])
+        point = self._next_points(waiting.ts, deltas)
+        reached = point < w1
+        freed = waiting.where(reached)
+        out = intervals(replace(freed, ts=point[reached]))
+        # a point frees all that was held before the step, so what stays is new
+        stays = Write(new.where(~reached[: len(new)]), frontier=w0 if len(freed) else BEGIN)
+        return Result(out, {"schedule": later, "held": stays})
+
+    def _next_points(self, time: Ints, deltas: Sequence[Elements]) -> Ints:
+        """The first synchronization point at or after each time, INF where none is known."""
+        match self.points:
+            case Periodic(period, offset):
+                past = np.maximum(time, BEGIN + period + abs(offset))
+                point = past + (offset - past) % period
+                return np.where(time == BEGIN, BEGIN, point)
+            case TimePoints(listed):
+                points = np.array(listed, dtype=np.int64)
+            case None:
+                points = np.unique(deltas[1].ts)
+        return np.append(points, INF)[np.searchsorted(points, time)]

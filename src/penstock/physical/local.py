@@ -1,0 +1,93 @@
+"""Plans run in this process, step by step: a host for kernels without Spark.
+
+The host brings what kernels do not know: which input is complete up to when, where state lives, and
+when to compact it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from penstock.algebra import plan as p
+from penstock.element import BEGIN, Elements
+from penstock.physical.kernel import Kernel, Write
+from penstock.physical.lower import Graph, Operator
+from penstock.state.area import Area
+from penstock.state.compaction import choose, merge
+from penstock.state.run import AreaSpec, sorted_run
+from penstock.state.store import MemoryStore, RunRef, Store
+
+
+@dataclass
+class StoredArea:
+    """An area as the host keeps it: references to runs, and from when on rows matter."""
+
+    spec: AreaSpec
+    refs: list[RunRef] = field(default_factory=list)
+    frontier: int = BEGIN
+
+    def open(self, store: Store) -> Area:
+        return Area(self.spec, tuple(store.open(self.spec, r) for r in self.refs), self.frontier)
+
+    def append(self, store: Store, write: Write, w1: int) -> None:
+        self.frontier = max(self.frontier, w1 if write.frontier is None else write.frontier)
+        if len(write.elements):
+            self.refs.append(store.write(sorted_run(self.spec, write.elements, write.keep)))
+
+    def compact(self, store: Store) -> None:
+        refs = self.refs
+        for chosen in choose([ref.statistics for ref in refs], self.frontier):
+            old = [refs[i] for i in chosen]
+            merged = merge(self.spec, [store.open(self.spec, ref) for ref in old], self.frontier)
+            self.refs = [ref for ref in self.refs if ref not in old]
+            if len(merged):
+                self.refs.append(store.write(merged))
+            for ref in old:
+                store.delete(ref)
+
+
+class LocalPipeline:
+    """Runs one plan. `step` takes the complete input of `[frontier, w1)` and gives the output."""
+
+    def __init__(self, plan: p.Node, store: Store | None = None) -> None:
+        self.root = Graph().lower(plan)
+        self.frontier = BEGIN
+        self._store = store or MemoryStore()
+        self._operators = list(self.root.walk())
+        self.areas: dict[tuple[int, str], StoredArea] = {
+            (i, spec.name): StoredArea(spec)
+            for i, operator in enumerate(self._operators)
+            if isinstance(operator.work, Kernel)
+            for spec in operator.work.areas
+        }
+
+    def step(self, inputs: Mapping[str, Elements], w1: int) -> Elements:
+        results: dict[Operator, Elements] = {}
+        for i, operator in enumerate(self._operators):
+            given = [results[child] for child in operator.inputs]
+            results[operator] = self._run(i, operator, given, inputs, w1)
+        self.frontier = w1
+        return results[self.root]
+
+    def _run(
+        self,
+        i: int,
+        operator: Operator,
+        given: list[Elements],
+        inputs: Mapping[str, Elements],
+        w1: int,
+    ) -> Elements:
+        match operator.work:
+            case p.Scan(name):
+                return inputs.get(name, Elements.empty(operator.schema))
+            case Kernel() as kernel:
+                names = [spec.name for spec in kernel.areas]
+                opened = {name: self.areas[i, name].open(self._store) for name in names}
+                result = kernel.step(opened, given, self.frontier, w1)
+                for name, write in result.writes.items():
+                    self.areas[i, name].append(self._store, write, w1)
+                    self.areas[i, name].compact(self._store)
+                return result.out
+            case transform:
+                return transform.apply(*given)

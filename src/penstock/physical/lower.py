@@ -1,0 +1,265 @@
+"""From what a query says to what runs: plan nodes to operators.
+
+An operator is an input, a transform, or a kernel with state. Most nodes become one operator. The
+others are put together from few: an anti-join is its left side less the semi-join, an outer join
+the inner join and the padded anti-joins, ranks with ties a join with the values that qualify.
+Equal operators are one, so what two parts of a plan share runs once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from penstock.algebra import plan as p
+from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.expr import Column, Expr, Literal, compare
+from penstock.physical.kernel import Kernel
+from penstock.physical.kernels.aggregate import GroupAggregate
+from penstock.physical.kernels.arrivals import Arrivals
+from penstock.physical.kernels.coalesce import Coalescing
+from penstock.physical.kernels.join import InnerJoin
+from penstock.physical.kernels.multiplicity import Multiplicity
+from penstock.physical.kernels.rank import TopRows
+from penstock.physical.kernels.schedule import Restriction, Splitting
+from penstock.physical.kernels.session import Sessions
+from penstock.physical.kernels.sync import Synchronization
+from penstock.physical.transforms import End, Merge, Negate, Project, Select, Stamp, Transform
+from penstock.record import Direction
+
+_NEWEST = Direction(descending=True, nulls_first=False)
+_AT, _BEST = "__at", "__best"
+
+
+@dataclass(frozen=True, eq=False)
+class Operator:
+    """Who does the work, and over what. The elements of a scan come from outside.
+
+    Operators of one graph that do the same work over the same inputs are the same object.
+    """
+
+    work: Transform | Kernel | p.Scan
+    inputs: tuple[Operator, ...]
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        if isinstance(self.work, Kernel | p.Scan):
+            return self.work.schema
+        return self.work.schema(*(operator.schema for operator in self.inputs))
+
+    def walk(self) -> Iterator[Operator]:
+        """This operator and all below it, inputs first, each once."""
+        seen: set[Operator] = set()
+        yield from self._walk(seen)
+
+    def _walk(self, seen: set[Operator]) -> Iterator[Operator]:
+        if self not in seen:
+            seen.add(self)
+            for child in self.inputs:
+                yield from child._walk(seen)
+            yield self
+
+
+class Graph:
+    """Lowers plans into one graph of operators."""
+
+    def __init__(self) -> None:
+        self._lowered: dict[int, tuple[p.Node, Operator]] = {}
+        self._operators: dict[tuple[object, ...], Operator] = {}
+
+    def lower(self, node: p.Node) -> Operator:
+        if id(node) not in self._lowered:
+            self._lowered[id(node)] = node, self._lower(node)
+        return self._lowered[id(node)][1]
+
+    def _run(self, work: Transform | Kernel | p.Scan, *inputs: Operator) -> Operator:
+        return self._operators.setdefault((work, *map(id, inputs)), Operator(work, inputs))
+
+    def _lower(self, node: p.Node) -> Operator:
+        inputs = tuple(map(self.lower, node.inputs))
+        match node:
+            case p.Scan():
+                return self._run(node)
+            case p.Filter(_, predicate):
+                return self._run(Select(predicate), *inputs)
+            case p.Group(_, function, index):
+                return self._run(
+                    Select(compare("=", function, Literal(index, pa.int64()))), *inputs
+                )
+            case p.Map(_, outputs):
+                return self._run(Project(outputs), *inputs)
+            case p.Union():
+                return self._run(Merge(), *inputs)
+            case p.Window(source, kind, size):
+                return self._run(End(kind, size), self._arrivals(source))
+            case p.Join():
+                return self._join(node, *inputs)
+            case p.Distinct():
+                return self._distinct(*inputs)
+            case p.SetOperation(kind, left):
+                return self._run(Multiplicity(left.schema, kind), *inputs)
+            case p.Aggregate(source, keys, calls):
+                return self._run(GroupAggregate(source.schema, keys, calls), *inputs)
+            case p.RowWindow(source, rows, partition, order):
+                return self._latest(source, rows, partition, order)
+            case p.Upsert(source, key, order, deleted):
+                return self._latest(source, 1, key, order, deleted)
+            case p.Session(source, partition, gap, start):
+                sessions = Sessions(source.schema, partition, gap, start)
+                return self._run(sessions, self._arrivals(source))
+            case p.Rank():
+                return self._rank(node, *inputs)
+            case p.Coalesce(source, limit):
+                return self._run(Coalescing(source.schema, limit), *inputs)
+            case p.Split(source, size):
+                return self._run(Splitting(source.schema, size), *inputs)
+            case p.Sync(source, p.Node() as marks):
+                kernel = Synchronization(source.schema, None)
+                return self._run(kernel, inputs[0], self._arrivals(marks))
+            case p.Sync(source, (p.Periodic() | p.TimePoints()) as points):
+                return self._run(Synchronization(source.schema, points), *inputs)
+            case p.Restrict(source, start, end):
+                return self._run(Restriction(source.schema, start, end), *inputs)
+        raise NotImplementedError(type(node).__name__)
+
+    # --- joins ----------------------------------------------------------------------------------
+
+    def _join(self, node: p.Join, left: Operator, right: Operator) -> Operator:
+        inner = self._inner(left, right, node.on, node.keep_left, node.keep_right)
+        if node.where is not None:
+            inner = self._run(Select(node.where), inner)
+        pairs = None if node.where is None else inner
+        if node.kind == "inner":
+            return inner
+        if node.kind == "semi":
+            return self._semi(left, right, node.on, pairs)
+        if node.kind == "anti":
+            return self._less(left, self._semi(left, right, node.on, pairs))
+        parts = [inner]
+        if node.kind in ("left", "full"):
+            alone = self._less(left, self._semi(left, right, node.on, pairs))
+            parts.append(self._padded(alone, node.schema))
+        if node.kind in ("right", "full"):
+            turned = tuple(p.Equality(on.right, on.left, on.null_safe) for on in node.on)
+            alone = self._less(right, self._semi(right, left, turned, pairs))
+            parts.append(self._padded(alone, node.schema))
+        return self._run(Merge(), *parts)
+
+    def _inner(
+        self,
+        left: Operator,
+        right: Operator,
+        on: tuple[p.Equality, ...],
+        keep_left: Expr | None = None,
+        keep_right: Expr | None = None,
+    ) -> Operator:
+        kernel = InnerJoin(
+            left.schema,
+            right.schema,
+            tuple(equality.left for equality in on),
+            tuple(equality.right for equality in on),
+            tuple(equality.null_safe for equality in on),
+            keep_left,
+            keep_right,
+        )
+        return self._run(kernel, left, right)
+
+    def _semi(
+        self,
+        left: Operator,
+        right: Operator,
+        on: tuple[p.Equality, ...],
+        pairs: Operator | None,
+    ) -> Operator:
+        """The left rows that have a partner: by the keys there are, or by the pairs there are."""
+        names = left.schema.names
+        if pairs is not None:
+            return self._run(Multiplicity(left.schema, "semi"), left, self._columns(pairs, names))
+        keys = tuple(
+            (f"__key{i}", Column(equality.right, right.schema.field(equality.right).type))
+            for i, equality in enumerate(on)
+        )
+        there = self._distinct(self._run(Project(keys), right))
+        renamed = tuple(
+            p.Equality(equality.left, name, equality.null_safe)
+            for equality, (name, _) in zip(on, keys, strict=True)
+        )
+        return self._columns(self._inner(left, there, renamed), names)
+
+    def _less(self, whole: Operator, part: Operator) -> Operator:
+        """A part taken away from the whole that contains it."""
+        return self._run(Merge(), whole, self._run(Negate(), part))
+
+    def _padded(self, rows: Operator, schema: pa.Schema) -> Operator:
+        """Rows of one side of a join, with NULLs for the other side."""
+        own = rows.schema.names
+        outputs = tuple(
+            (f.name, Column(f.name, f.type) if f.name in own else Literal(None, f.type))
+            for f in schema
+        )
+        return self._run(Project(outputs), rows)
+
+    # --- streams, their latest rows, ranks ------------------------------------------------------
+
+    def _arrivals(self, source: p.Node) -> Operator:
+        """A node's records as a stream: elements begin when the record comes, and never end."""
+        rows = self.lower(source)
+        return rows if p.append_only(source) else self._run(Arrivals(rows.schema), rows)
+
+    def _latest(
+        self,
+        source: p.Node,
+        rows: int,
+        partition: tuple[str, ...],
+        order: tuple[str, ...],
+        ghost: Expr | None = None,
+    ) -> Operator:
+        names = source.schema.names
+        stamped = self._run(Stamp(_AT), self._arrivals(source))
+        by_age = tuple((name, _NEWEST) for name in dict.fromkeys((_AT, *order, *names)))
+        kernel = TopRows(stamped.schema, partition, by_age, rows, append_only=True, ghost=ghost)
+        return self._columns(self._run(kernel, stamped), names)
+
+    def _rank(self, node: p.Rank, rows: Operator) -> Operator:
+        keys = tuple(dict.fromkeys((*node.partition, *(key.column for key in node.order))))
+        if node.kind == "row_number":
+            return self._first(node, rows)
+        if node.kind == "dense_rank":
+            qualified = self._first(node, self._distinct(self._columns(rows, keys)))
+        elif node.number is None:
+            qualified = self._distinct(self._columns(self._first(node, rows), keys))
+        else:
+            first = self._first(node, rows)
+            best = AggregateCall("min", (node.number,), _BEST)
+            qualified = self._run(GroupAggregate(first.schema, keys, (best,)), first)
+        return self._with_keys_of(node, rows, qualified, keys)
+
+    def _first(self, node: p.Rank, rows: Operator) -> Operator:
+        order = tuple((key.column, key.direction) for key in node.order)
+        grows = p.append_only(node.input)
+        kernel = TopRows(rows.schema, node.partition, order, node.limit, node.number, grows)
+        return self._run(kernel, rows)
+
+    def _with_keys_of(
+        self, node: p.Rank, rows: Operator, qualified: Operator, keys: tuple[str, ...]
+    ) -> Operator:
+        """The rows whose partition and order values are among those that qualify."""
+        renamed = tuple((f"__{f.name}", Column(f.name, f.type)) for f in qualified.schema)
+        other = self._run(Project(renamed), qualified)
+        on = tuple(p.Equality(key, f"__{key}", null_safe=True) for key in keys)
+        outputs = [(f.name, Column(f.name, f.type)) for f in rows.schema]
+        if node.number is not None:
+            outputs.append((node.number, Column(other.schema.names[-1], pa.int64())))
+        return self._run(Project(tuple(outputs)), self._inner(rows, other, on))
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def _distinct(self, rows: Operator) -> Operator:
+        return self._run(Multiplicity(rows.schema, "distinct"), rows)
+
+    def _columns(self, rows: Operator, names: Sequence[str]) -> Operator:
+        outputs = tuple((name, Column(name, rows.schema.field(name).type)) for name in names)
+        return self._run(Project(outputs), rows)

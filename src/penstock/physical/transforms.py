@@ -1,0 +1,102 @@
+"""Linear operators: each element by itself becomes elements; nothing is remembered.
+
+Law: a transform of a sum is the sum of the transforms, so signed weights pass as they are, and the
+order and grouping of the input never show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.algebra.expr import Expr
+from penstock.element import Elements, add_time, concat
+from penstock.physical.evaluate import evaluate, evaluate_mask
+
+
+class Transform(Protocol):
+    def schema(self, *inputs: pa.Schema) -> pa.Schema: ...
+    def apply(self, *inputs: Elements) -> Elements: ...
+
+
+@dataclass(frozen=True)
+class Select:
+    """The elements whose record the predicate is true of (algorithm 1)."""
+
+    predicate: Expr
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def apply(self, *inputs: Elements) -> Elements:
+        return inputs[0].where(evaluate_mask(self.predicate, inputs[0]))
+
+
+@dataclass(frozen=True)
+class Project:
+    """New records computed from the old ones (algorithm 2)."""
+
+    outputs: tuple[tuple[str, Expr], ...]
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return pa.schema([(name, expr.type) for name, expr in self.outputs])
+
+    def apply(self, *inputs: Elements) -> Elements:
+        columns = tuple(evaluate(expr, inputs[0]) for _, expr in self.outputs)
+        return replace(inputs[0], schema=self.schema(inputs[0].schema), columns=columns)
+
+
+@dataclass(frozen=True)
+class End:
+    """Ends each validity: `size` after it began, or at the next multiple of `size`."""
+
+    kind: Literal["sliding", "fixed"]
+    size: int
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def apply(self, *inputs: Elements) -> Elements:
+        x = inputs[0]
+        past = x.ts if self.kind == "sliding" else x.ts - x.ts % self.size
+        return replace(x, te=np.minimum(x.te, add_time(past, self.size)))
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """Adds the time at which an element begins as a column of its record."""
+
+    name: str
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0].append(pa.field(self.name, pa.int64()))
+
+    def apply(self, *inputs: Elements) -> Elements:
+        x = inputs[0]
+        columns = (*x.columns, pa.array(x.ts))
+        return replace(x, schema=self.schema(x.schema), columns=columns)
+
+
+@dataclass(frozen=True)
+class Negate:
+    """Takes away what the input adds."""
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def apply(self, *inputs: Elements) -> Elements:
+        return inputs[0].negated()
+
+
+@dataclass(frozen=True)
+class Merge:
+    """All elements of all inputs; lock-step makes the merge of algorithm 9 a mere union."""
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def apply(self, *inputs: Elements) -> Elements:
+        return concat(inputs[0].schema, inputs)

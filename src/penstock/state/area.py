@@ -1,0 +1,64 @@
+"""A sweep area: the runs of one operator's state, as a kernel sees them.
+
+Law: an area is the union of its runs. Every row is additive, so appending a run never needs to
+read the others, and compacting runs never changes what the area means from its frontier on.
+Cost: a probe is a binary search per run, so it follows the number of needles and the logarithm of
+the area. A time-ordered area is read as a range of its runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from penstock.element import BEGIN, INF, Elements, concat
+from penstock.record import Hashes, Ints
+from penstock.state.run import AreaSpec, Run
+
+_PAIRS = 1 << 22
+
+
+@dataclass(frozen=True, slots=True)
+class Area:
+    spec: AreaSpec
+    runs: tuple[Run, ...] = ()
+    frontier: int = BEGIN
+
+    def __len__(self) -> int:
+        return sum(len(run) for run in self.runs)
+
+    def rows_with(self, hashes: Hashes) -> Elements:
+        """Every row whose key has one of these hashes (sorted, no duplicates)."""
+        return concat(
+            self.spec.schema, [run.elements.take(rows) for run, _, rows in self.matches(hashes)]
+        )
+
+    def matches(self, hashes: Hashes) -> Iterator[tuple[Run, Ints, Ints]]:
+        """Per run, the pairs (needle, row) of equal hashes; needles are sorted."""
+        for run in self.runs:
+            for needles, rows in equal_pairs(hashes, run.hashes):
+                yield run, needles, rows
+
+    def begun_between(self, w0: int, w1: int) -> Elements:
+        """The rows of a time-ordered area with `w0 <= ts < w1` (all the rest when w1 is INF)."""
+        found = []
+        for run in self.runs:
+            low, high = np.searchsorted(run.elements.ts, (w0, w1))
+            found.append(run.elements.slice(int(low), len(run) if w1 == INF else int(high)))
+        return concat(self.spec.schema, found)
+
+
+def equal_pairs(needles: Hashes, hashes: Hashes) -> Iterator[tuple[Ints, Ints]]:
+    """All pairs of places with equal hashes, a bounded number at a time; both are sorted."""
+    low = np.searchsorted(hashes, needles, side="left")
+    count = np.searchsorted(hashes, needles, side="right") - low
+    total = np.concatenate([[0], np.cumsum(count)])
+    start = 0
+    while total[start] < total[-1]:
+        stop = max(int(np.searchsorted(total, total[start] + _PAIRS, side="right")) - 1, start + 1)
+        needle = np.repeat(np.arange(start, stop), count[start:stop])
+        place = np.arange(len(needle)) + total[start] - total[needle]
+        yield needle, place + low[needle]
+        start = stop

@@ -1,0 +1,107 @@
+"""A run: elements sorted once, written once, never changed.
+
+Law: a run is sorted by hash (for probing by key) or by `ts` (for what is still to come), and its
+statistics are true of every row in it. `keep` is the time from which a row is needed no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from penstock import record
+from penstock.element import Elements
+from penstock.record import Hashes, Ints
+
+Order: TypeAlias = Literal["hash", "time"]
+_QUANTILES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class AreaSpec:
+    """What an area holds: records of a schema, hashed by some of their columns, sorted one way."""
+
+    name: str
+    schema: pa.Schema
+    key: tuple[str, ...]
+    order: Order = "hash"
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    rows: int
+    bytes: int
+    retractions: int
+    hash_range: tuple[int, int]
+    keep_quantiles: tuple[int, ...]
+
+    def dead(self, frontier: int) -> int:
+        """About how many rows are needed no more; exact when all or none are."""
+        if not self.keep_quantiles or self.keep_quantiles[-1] <= frontier:
+            return self.rows
+        passed = sum(q <= frontier for q in self.keep_quantiles)
+        return self.rows * passed // len(self.keep_quantiles)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    elements: Elements
+    hashes: Hashes
+    keep: Ints
+    statistics: Statistics
+
+    def __len__(self) -> int:
+        return len(self.elements)
+
+
+def sorted_run(spec: AreaSpec, x: Elements, keep: Ints | None = None) -> Run:
+    """Sort elements into a run; without `keep`, a row is needed until its validity ends."""
+    hashes = hash_keys(spec, x)
+    if keep is None:
+        keep = x.te if spec.order == "hash" else x.ts + 1
+    return run_of(spec, x, hashes, keep)
+
+
+def run_of(spec: AreaSpec, x: Elements, hashes: Hashes, keep: Ints) -> Run:
+    """Rows, whose hashes are known, put in the order of the area."""
+    order = record.sort_hashes(hashes) if spec.order == "hash" else record.sort_by(x.ts)
+    return run_in_order(x.take(order), hashes[order], keep[order])
+
+
+def run_in_order(x: Elements, hashes: Hashes, keep: Ints) -> Run:
+    """A run of rows that are in its order already."""
+    return Run(x, hashes, keep, _statistics(x, hashes, keep))
+
+
+def hash_keys(spec: AreaSpec, x: Elements) -> Hashes:
+    return record.hash_rows(x.key(spec.key), len(x))
+
+
+def without_dead(run: Run, frontier: int) -> Run:
+    alive = run.keep > frontier
+    if alive.all():
+        return run
+    x = run.elements.where(alive)
+    return run_in_order(x, run.hashes[alive], run.keep[alive])
+
+
+def _statistics(x: Elements, hashes: Hashes, keep: Ints) -> Statistics:
+    if len(x) == 0:
+        return Statistics(0, 0, 0, (0, 0), ())
+    places = np.linspace(0, len(x) - 1, _QUANTILES + 1).astype(np.int64)
+    size = sum(column.nbytes for column in x.columns) + (28 + 8 * (1 + len(x.sums))) * len(x)
+    return Statistics(
+        rows=len(x),
+        bytes=int(size),
+        retractions=int(np.count_nonzero(x.n < 0)),
+        hash_range=(int(hashes.min()), int(hashes.max())),
+        keep_quantiles=tuple(int(q) for q in np.partition(keep, places)[places]),
+    )
+
+
+def clamped(x: Elements, frontier: int) -> Elements:
+    """Rows as the future sees them: what began before the frontier is simply there."""
+    return replace(x, ts=np.maximum(x.ts, np.minimum(frontier, x.te - 1)))
