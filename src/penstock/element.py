@@ -62,7 +62,10 @@ class Elements:
         return list(zip(records, *times, strict=True))
 
     def column(self, name: str) -> pa.Array:
-        return self.columns[self.schema.get_field_index(name)]
+        place = self.schema.get_field_index(name)
+        if place < 0:
+            raise KeyError(name)
+        return self.columns[place]
 
     def key(self, names: Sequence[str]) -> Columns:
         return tuple(self.column(name) for name in names)
@@ -218,12 +221,12 @@ def physical(schema: pa.Schema, stream: Mapping[tuple[tuple[Any, ...], int], int
 
 def hashable(value: Any) -> Any:
     """A record's value as something a multiset can hold, equal where SQL's grouping says so."""
-    if isinstance(value, dict):
-        return tuple((key, hashable(item)) for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return tuple(hashable(item) for item in value)
     if isinstance(value, float):
         return "NaN" if value != value else value + 0.0
+    if isinstance(value, (list, tuple)):
+        return tuple([hashable(item) for item in value])
+    if isinstance(value, dict):
+        return tuple((key, hashable(item)) for key, item in value.items())
     return value
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
-from functools import reduce
+from functools import cache
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -33,7 +34,10 @@ class Reference:
     """Evaluates plans over streams of plain `(record, ts, te, n)` tuples."""
 
     def __init__(self, streams: Mapping[str, Stream]) -> None:
-        self._streams = {name: list(stream) for name, stream in streams.items()}
+        self._streams = {
+            name: [(hashable(e), ts, te, n) for e, ts, te, n in stream]
+            for name, stream in streams.items()
+        }
         self._known: dict[tuple[int, int], tuple[p.Node, Relation]] = {}
 
     def at(self, node: p.Node, t: int) -> Relation:
@@ -53,7 +57,7 @@ class Reference:
             case p.Map(source, outputs):  # (2)
                 functions = [_function(expression, source.schema) for _, expression in outputs]
                 rows = self.at(source, t).items()
-                return _sum((tuple(f(e) for f in functions), n) for e, n in rows)
+                return _sum((tuple([f(e) for f in functions]), n) for e, n in rows)
             case p.Join():  # (3), (11), (12)
                 return _join(node, self.at(node.left, t), self.at(node.right, t))
             case p.Distinct(source):  # (4)
@@ -148,15 +152,22 @@ def _join(node: p.Join, left: Relation, right: Relation) -> Relation:
     """Pairs, and for the outer kinds the rows that found no partner, padded with NULLs."""
     schema = pa.schema([*node.left.schema, *node.right.schema])
     condition = _function(node.where, schema) if node.where is not None else lambda e: True
-    names = schema.names
-    pairs = [(names.index(on.left), names.index(on.right), on.null_safe) for on in node.on]
+    left_key = _picker(tuple(on.left for on in node.on), node.left.schema)
+    right_key = _picker(tuple(on.right for on in node.on), node.right.schema)
 
-    def matches(e: Record) -> bool:
-        return condition(e) is True and all(
-            e[i] == e[j] and (null_safe or e[i] is not None) for i, j, null_safe in pairs
-        )
+    def comparable(key: Record) -> bool:
+        return all(v is not None or on.null_safe for v, on in zip(key, node.on, strict=True))
 
-    joined = {(a, b) for a in left for b in right if matches(a + b)}
+    partners: dict[Record, list[Record]] = {}
+    for b in right:
+        partners.setdefault(right_key(b), []).append(b)
+    joined = {
+        (a, b)
+        for a in left
+        if comparable(left_key(a))
+        for b in partners.get(left_key(a), ())
+        if condition(a + b) is True
+    }
     left_met, right_met = {a for a, _ in joined}, {b for _, b in joined}
     if node.kind == "semi":
         return Counter({a: left[a] for a in left_met})
@@ -299,9 +310,8 @@ def _number(call: AggregateCall, values: list[Any], kind: pa.DataType) -> Any:
 
 def _rounded(value: Fraction, kind: pa.DataType) -> Any:
     if pa.types.is_decimal(kind):
-        scaled = value * 10**kind.scale
-        whole = Decimal(scaled.numerator) / Decimal(scaled.denominator)
-        return whole.quantize(Decimal(1), ROUND_HALF_UP).scaleb(-kind.scale)
+        half_up = math.floor(abs(value) * 10**kind.scale + Fraction(1, 2))
+        return Decimal(half_up if value >= 0 else -half_up).scaleb(-kind.scale, Context(prec=99))
     return int(value) if pa.types.is_integer(kind) else float(value)
 
 
@@ -309,8 +319,17 @@ def _rounded(value: Fraction, kind: pa.DataType) -> Any:
 
 
 def _function(expression: ex.Expr, schema: pa.Schema) -> Callable[[Record], Any]:
-    names = schema.names
-    return lambda e: value(expression, dict(zip(names, e, strict=True)))
+    """A function of records; what it reads of them decides, so that is looked at only once."""
+    if isinstance(expression, ex.Column):
+        return itemgetter(schema.names.index(expression.name))
+    names = tuple(ex.columns(expression))
+    read = _picker(names, schema)
+
+    @cache
+    def known(values: Record) -> Any:
+        return hashable(value(expression, dict(zip(names, values, strict=True))))
+
+    return lambda e: known(read(e))
 
 
 def value(expression: ex.Expr, row: Mapping[str, Any]) -> Any:
@@ -341,6 +360,11 @@ def value(expression: ex.Expr, row: Mapping[str, Any]) -> Any:
     raise NotImplementedError(str(expression))
 
 
+def _arithmetic(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The function for numbers as records hold them, where NaN is a word."""
+    return lambda *args: hashable(function(*(float(v) if v == "NaN" else v for v in args)))
+
+
 def _remainder(a: Any, b: Any) -> Any:
     result = abs(a) % abs(b)
     return -result if a < 0 else result
@@ -354,10 +378,10 @@ _STRICT: dict[str, Callable[..., Any]] = {
     ">": lambda a, b: _sortable(a) > _sortable(b),
     ">=": lambda a, b: _sortable(a) >= _sortable(b),
     "not": lambda a: not a,
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "%": _remainder,
+    "+": _arithmetic(lambda a, b: a + b),
+    "-": _arithmetic(lambda a, b: a - b),
+    "*": _arithmetic(lambda a, b: a * b),
+    "%": _arithmetic(_remainder),
 }
 
 
@@ -371,15 +395,14 @@ def _bound(bound: ex.Expr | None, schema: pa.Schema) -> Callable[[Record, int], 
 
 def _picker(names: tuple[str, ...], schema: pa.Schema) -> Callable[[Record], Record]:
     places = [schema.names.index(name) for name in names]
-    return lambda e: tuple(e[i] for i in places)
+    return lambda e: tuple([e[i] for i in places])
 
 
 def _sum(items: Iterable[tuple[Record, int]]) -> Relation:
-    def add(total: Relation, item: tuple[Record, int]) -> Relation:
-        total[hashable(item[0])] += item[1]
-        return total
-
-    return reduce(add, items, Counter())
+    total: Relation = Counter()
+    for e, n in items:
+        total[e] += n
+    return total
 
 
 def _minus(a: Relation, b: Relation) -> Relation:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock import record
-from penstock.algebra.expr import Call, Column, Expr, Literal
+from penstock.algebra.expr import ARITHMETIC, Call, Column, Expr, Literal
 from penstock.element import INF, Elements
 from penstock.errors import ArithmeticOverflowError, UnsupportedError
 from penstock.record import Ints, Mask
@@ -27,6 +27,12 @@ def evaluate(expr: Expr, x: Elements) -> pa.Array:
             return x.column(name)
         case Literal(value, kind):
             return pa.repeat(pa.scalar(value, type=kind), len(x))
+        case Call("if", (test, then, otherwise)) if _can_fail(expr):
+            chosen = evaluate_mask(test, x)
+            yes, no = evaluate(then, x.where(chosen)), evaluate(otherwise, x.where(~chosen))
+            return _interleaved(chosen, yes, no)
+        case Call("and" | "or" | "coalesce", (first, *rest)) if rest and _can_fail(expr):
+            return _one_after_the_other(expr, first, tuple(rest), x)
         case Call("if", (test, then, otherwise)):
             yes, no = evaluate(then, x), evaluate(otherwise, x)
             return pc.if_else(evaluate(test, x).fill_null(False), yes, no)
@@ -49,6 +55,32 @@ def evaluate_mask(expr: Expr, x: Elements) -> Mask:
 def evaluate_ints(expr: Expr, x: Elements, null: int = INF) -> Ints:
     values: Ints = record.numpy(evaluate(expr, x).fill_null(null))
     return values
+
+
+def _can_fail(expr: Expr) -> bool:
+    """Whether a value may be an error; what SQL does not look at must not be evaluated then."""
+    match expr:
+        case Call(function, args):
+            return function in ARITHMETIC or any(map(_can_fail, args))
+    return False
+
+
+def _one_after_the_other(call: Call, first: Expr, rest: tuple[Expr, ...], x: Elements) -> pa.Array:
+    """`and`, `or` and `coalesce` look at an argument only where those before do not decide."""
+    head = evaluate(first, x)
+    decided = record.valid(head)
+    if call.function != "coalesce":
+        decided &= record.numpy(head) == (call.function == "or")
+    tail = evaluate(Call(call.function, rest, call.type), x.where(~decided))
+    undecided = head.filter(pa.array(~decided))
+    both = _FUNCTIONS[call.function](undecided, tail)
+    return _interleaved(decided, head.filter(pa.array(decided)), both)
+
+
+def _interleaved(mask: Mask, where: pa.Array, otherwise: pa.Array) -> pa.Array:
+    """The values of one where the mask is true, in order, and of the other elsewhere."""
+    row = np.where(mask, np.cumsum(mask) - 1, len(where) + np.cumsum(~mask) - 1)
+    return pa.concat_arrays([where, otherwise]).take(pa.array(row))
 
 
 def _same(a: pa.Array, b: pa.Array) -> pa.Array:

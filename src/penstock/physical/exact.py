@@ -29,6 +29,7 @@ Doubles: TypeAlias = npt.NDArray[np.float64]
 _BITS = 32
 _BASE = np.int64(1) << _BITS
 _LOW = _BASE - 1
+_ROOT_OF_LARGEST = 2.0**511
 _SPECIAL = {"nan": np.nan, "+inf": np.inf, "-inf": -np.inf}
 
 
@@ -82,15 +83,18 @@ def doubles_limbs(values: Doubles, n: Ints) -> Limbs:
 
 
 def square_limbs(values: Doubles, n: Ints) -> Limbs:
-    """The exact squares of doubles, as two doubles each: the product and its rounding error."""
-    finite = np.isfinite(values)
+    """The exact squares of doubles, as two doubles each: the product and its rounding error.
+
+    A square beyond the doubles counts as infinite.
+    """
+    finite = np.abs(values) < _ROOT_OF_LARGEST
     clean = np.where(finite, values, 0.0)
     product = clean * clean
     scaled = 134217729.0 * clean  # 2**27 + 1: halves of 26 bits
     high = scaled - (scaled - clean)
     low = clean - high
     error = ((high * high - product) + 2.0 * high * low) + low * low
-    product = np.where(finite, product, np.abs(values))
+    product = np.where(finite, product, np.where(np.isnan(values), np.nan, np.inf))
     return add(doubles_limbs(product, n), doubles_limbs(np.where(finite, error, 0.0), n))
 
 
@@ -133,7 +137,8 @@ def to_doubles(limbs: Mapping[str, Ints], rows: int) -> Doubles:
     rest = (c << shift) & np.uint64(0xFFFF_FFFF)
     joined |= ((rest != 0) | sticky).astype(np.uint64)
     exponent = _BITS * (top + place - 1) - shift.astype(np.int64)
-    result = np.ldexp(joined.astype(np.float64), exponent.astype(np.int32))
+    with np.errstate(over="ignore"):  # a sum beyond the doubles is infinite
+        result = np.ldexp(joined.astype(np.float64), exponent.astype(np.int32))
     result = np.where(negative, -result, result)
     return _with_specials(result, limbs)
 
@@ -247,9 +252,8 @@ def _lowest(low: npt.NDArray[np.uint64], negative: npt.NDArray[np.bool_]) -> npt
 
 
 def _with_specials(result: Doubles, limbs: Mapping[str, Ints]) -> Doubles:
-    for name in ("+inf", "-inf"):
+    for name in ("+inf", "-inf", "nan"):
         if name in limbs:
-            result = np.where(limbs[name] > 0, result + _SPECIAL[name], result)
-    if "nan" in limbs:
-        result = np.where(limbs["nan"] > 0, np.nan, result)
+            with np.errstate(invalid="ignore"):
+                result = np.where(limbs[name] > 0, result + _SPECIAL[name], result)
     return result

@@ -50,6 +50,11 @@ class Kernel(Protocol):
     @property
     def areas(self) -> tuple[AreaSpec, ...]: ...
 
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
+        """Per input, the columns whose equal values must meet; None where all rows go to all."""
+        ...
+
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result: ...

@@ -17,6 +17,7 @@ import pyarrow as pa
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column, Expr, Literal, compare
+from penstock.physical.distribution import key_of
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
 from penstock.physical.kernels.arrivals import Arrivals
@@ -92,7 +93,7 @@ class Graph:
             case p.Map(_, outputs):
                 return self._run(Project(outputs), *inputs)
             case p.Union():
-                return self._run(Merge(), *inputs)
+                return self._run(Merge(), *(self._named(i, node.schema.names) for i in inputs))
             case p.Window(source, kind, size):
                 return self._run(End(kind, size), self._arrivals(source))
             case p.Join():
@@ -100,7 +101,8 @@ class Graph:
             case p.Distinct():
                 return self._distinct(*inputs)
             case p.SetOperation(kind, left):
-                return self._run(Multiplicity(left.schema, kind), *inputs)
+                right = self._named(inputs[1], left.schema.names)
+                return self._run(Multiplicity(left.schema, kind), inputs[0], right)
             case p.Aggregate(source, keys, calls):
                 return self._run(GroupAggregate(source.schema, keys, calls), *inputs)
             case p.RowWindow(source, rows, partition, order):
@@ -112,17 +114,17 @@ class Graph:
                 return self._run(sessions, self._arrivals(source))
             case p.Rank():
                 return self._rank(node, *inputs)
-            case p.Coalesce(source, limit):
-                return self._run(Coalescing(source.schema, limit), *inputs)
+            case p.Coalesce(_, limit):
+                return self._run(Coalescing(limit), *inputs)
             case p.Split(source, size):
-                return self._run(Splitting(source.schema, size), *inputs)
+                return self._run(Splitting(source.schema, key_of(inputs[0]), size), *inputs)
             case p.Sync(source, p.Node() as marks):
-                kernel = Synchronization(source.schema, None)
+                kernel = Synchronization(source.schema, key_of(inputs[0]), None)
                 return self._run(kernel, inputs[0], self._arrivals(marks))
             case p.Sync(source, (p.Periodic() | p.TimePoints()) as points):
-                return self._run(Synchronization(source.schema, points), *inputs)
+                return self._run(Synchronization(source.schema, key_of(inputs[0]), points), *inputs)
             case p.Restrict(source, start, end):
-                return self._run(Restriction(source.schema, start, end), *inputs)
+                return self._run(Restriction(source.schema, key_of(inputs[0]), start, end), *inputs)
         raise NotImplementedError(type(node).__name__)
 
     # --- joins ----------------------------------------------------------------------------------
@@ -207,7 +209,9 @@ class Graph:
     def _arrivals(self, source: p.Node) -> Operator:
         """A node's records as a stream: elements begin when the record comes, and never end."""
         rows = self.lower(source)
-        return rows if p.append_only(source) else self._run(Arrivals(rows.schema), rows)
+        if p.append_only(source):
+            return rows
+        return self._run(Arrivals(rows.schema, key_of(rows)), rows)
 
     def _latest(
         self,
@@ -259,6 +263,14 @@ class Graph:
 
     def _distinct(self, rows: Operator) -> Operator:
         return self._run(Multiplicity(rows.schema, "distinct"), rows)
+
+    def _named(self, rows: Operator, names: Sequence[str]) -> Operator:
+        """The same columns under these names."""
+        if rows.schema.names == list(names):
+            return rows
+        fields = zip(names, rows.schema, strict=True)
+        outputs = tuple((name, Column(f.name, f.type)) for name, f in fields)
+        return self._run(Project(outputs), rows)
 
     def _columns(self, rows: Operator, names: Sequence[str]) -> Operator:
         outputs = tuple((name, Column(name, rows.schema.field(name).type)) for name in names)

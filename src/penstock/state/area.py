@@ -41,6 +41,13 @@ class Area:
             for needles, rows in equal_pairs(hashes, run.hashes):
                 yield run, needles, rows
 
+    def needed(self) -> Elements:
+        """Every row that is still needed."""
+        return concat(
+            self.spec.schema,
+            [run.elements.where(run.keep > self.frontier) for run in self.runs],
+        )
+
     def begun_between(self, w0: int, w1: int) -> Elements:
         """The rows of a time-ordered area with `w0 <= ts < w1` (all the rest when w1 is INF)."""
         found = []

@@ -25,7 +25,7 @@ def choose(statistics: Sequence[Statistics], frontier: int) -> list[list[int]]:
     """Which runs to rewrite together, by index; a run that is in no list stays as it is."""
     dead = [s.dead(frontier) for s in statistics]
     rows = sum(s.rows for s in statistics)
-    cancelled = 2 * _minority(statistics)
+    cancelled = 2 * min(_minority(statistics), _outside_largest(statistics))
     if rows > _SLACK and 3 * (rows - sum(dead) - cancelled) < rows:
         return [list(range(len(statistics)))]
     chosen: list[list[int]] = []
@@ -60,3 +60,8 @@ def _minority(statistics: Sequence[Statistics]) -> int:
     rows = sum(s.rows for s in statistics)
     retractions = sum(s.retractions for s in statistics)
     return min(retractions, rows - retractions)
+
+
+def _outside_largest(statistics: Sequence[Statistics]) -> int:
+    """Rows that may cancel one of another run; within a run they have done so."""
+    return sum(s.rows for s in statistics) - max((s.rows for s in statistics), default=0)

@@ -22,12 +22,17 @@ _QUANTILES = 16
 
 @dataclass(frozen=True, slots=True)
 class AreaSpec:
-    """What an area holds: records of a schema, hashed by some of their columns, sorted one way."""
+    """What an area holds: records of a schema, hashed by some of their columns, sorted one way.
+
+    `owner` names the columns whose hash decides which task a row belongs to, where that is not the
+    key itself.
+    """
 
     name: str
     schema: pa.Schema
     key: tuple[str, ...]
     order: Order = "hash"
+    owner: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,19 @@ def run_in_order(x: Elements, hashes: Hashes, keep: Ints) -> Run:
 
 def hash_keys(spec: AreaSpec, x: Elements) -> Hashes:
     return record.hash_rows(x.key(spec.key), len(x))
+
+
+def owned(spec: AreaSpec, run: Run, low: int, high: int) -> Run:
+    """The rows whose owner's hash is in `[low, high)`; the statistics stay those of the whole."""
+    if spec.owner is None and spec.order == "hash":
+        start, stop = (int(i) for i in np.searchsorted(run.hashes, (low, high)))
+        x, place = run.elements.slice(start, stop), slice(start, stop)
+        return Run(x, run.hashes[place], run.keep[place], run.statistics)
+    hashes = run.hashes
+    if spec.owner is not None:
+        hashes = record.hash_rows(run.elements.key(spec.owner), len(run))
+    mine = (hashes >= low) & (hashes < high)
+    return Run(run.elements.where(mine), run.hashes[mine], run.keep[mine], run.statistics)
 
 
 def without_dead(run: Run, frontier: int) -> Run:

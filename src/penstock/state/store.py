@@ -1,7 +1,8 @@
 """Where runs are kept: in memory, or as memory-mapped Arrow files.
 
-Both keep the same thing under the same interface. A file is written whole, with a checksum in its
-reference, and verified when a process opens it first: a damaged file is an error, never an answer.
+Both keep the same thing under the same interface. A *segment* is a file of one or more runs, each a
+complete Arrow IPC file with a checksum in its reference. A run is verified when a process opens it
+first: a damaged file is an error, never an answer.
 """
 
 from __future__ import annotations
@@ -9,7 +10,11 @@ from __future__ import annotations
 import os
 import uuid
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from io import BufferedWriter
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,20 +23,31 @@ import pyarrow as pa
 
 from penstock.element import Elements
 from penstock.errors import StateError
-from penstock.record import Ints
 from penstock.record import numpy as values_of
 from penstock.state.run import AreaSpec, Run, Statistics
 
 _TIMES = ("__ts", "__te", "__n", "__keep", "__hash")
+_ALIGNMENT = 64
+ALL_HASHES = (0, 1 << 32)
 
 
 @dataclass(frozen=True, slots=True)
 class RunRef:
-    """The name of a run in its store, and what can be known of it without opening it."""
+    """Where a run is in its store, and what can be known of it without opening it.
 
-    name: str
+    `owners` is the range of hashes that the owners of its rows lie in.
+    """
+
+    segment: str
+    offset: int
+    length: int
     checksum: int
     statistics: Statistics
+    owners: tuple[int, int] = ALL_HASHES
+
+    @property
+    def name(self) -> str:
+        return f"{self.segment}:{self.offset}"
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -41,7 +57,8 @@ class RunRef:
         known = dict(data["statistics"])
         known["hash_range"] = tuple(known["hash_range"])
         known["keep_quantiles"] = tuple(known["keep_quantiles"])
-        return RunRef(data["name"], data["checksum"], Statistics(**known))
+        owners = tuple(data["owners"])
+        return RunRef(**{**data, "statistics": Statistics(**known), "owners": owners})
 
 
 class Store(Protocol):
@@ -55,7 +72,7 @@ class MemoryStore:
         self._runs: dict[str, Run] = {}
 
     def write(self, run: Run) -> RunRef:
-        ref = RunRef(uuid.uuid4().hex, 0, run.statistics)
+        ref = RunRef(uuid.uuid4().hex, 0, 0, 0, run.statistics)
         self._runs[ref.name] = run
         return ref
 
@@ -67,23 +84,25 @@ class MemoryStore:
 
 
 class FileStore:
-    """Arrow IPC files in one directory, one record batch each."""
+    """Segments in one directory. A file that nobody refers to is garbage."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._open: dict[str, Run] = {}
 
     def write(self, run: Run) -> RunRef:
+        with self.segment() as segment:
+            return segment.write(run)
+
+    @contextmanager
+    def segment(self) -> Iterator[SegmentWriter]:
+        """A new segment for several runs, on disk when the block ends; no file for no runs."""
         name = uuid.uuid4().hex
-        self._directory.mkdir(parents=True, exist_ok=True)
-        batch = _to_batch(run)
-        with open(self._directory / f"{name}.arrow", "xb") as file:
-            summed = _ChecksummedFile(file)
-            with pa.ipc.new_file(pa.PythonFile(summed, mode="w"), batch.schema) as writer:
-                writer.write_batch(batch)
-            file.flush()
-            os.fsync(file.fileno())
-        return RunRef(name, summed.checksum, run.statistics)
+        writer = SegmentWriter(name, self.path(name))
+        try:
+            yield writer
+        finally:
+            writer.close()
 
     def open(self, spec: AreaSpec, ref: RunRef) -> Run:
         if ref.name not in self._open:
@@ -91,36 +110,85 @@ class FileStore:
         return self._open[ref.name]
 
     def delete(self, ref: RunRef) -> None:
+        """Forget a run. Its segment goes too: for stores that write each run by itself."""
         self._open.pop(ref.name, None)
-        (self._directory / f"{ref.name}.arrow").unlink(missing_ok=True)
+        self.path(ref.segment).unlink(missing_ok=True)
+
+    def forget(self, keep: set[str]) -> None:
+        """Close all runs but those with these names."""
+        self._open = {name: run for name, run in self._open.items() if name in keep}
+
+    def path(self, segment: str) -> Path:
+        return self._directory / f"{segment}.arrow"
 
     def _map(self, spec: AreaSpec, ref: RunRef) -> Run:
-        path = self._directory / f"{ref.name}.arrow"
+        path = self.path(ref.segment)
         try:
-            mapped = pa.memory_map(str(path))
-            found = zlib.crc32(mapped.read_buffer())
-            if found != ref.checksum:
-                raise StateError(path, f"its checksum is {found}, expected {ref.checksum}")
-            batch = pa.ipc.open_file(mapped).get_batch(0)
+            with pa.memory_map(str(path)) as mapped:
+                data = mapped.read_buffer().slice(ref.offset, ref.length)
+            found = zlib.crc32(data)
+            if found != ref.checksum or data.size != ref.length:
+                raise StateError(path, _damaged(ref, found, data.size))
+            batch = pa.ipc.open_file(data).get_batch(0)
         except (OSError, pa.ArrowInvalid) as error:
             raise StateError(path, str(error)) from error
         return _from_batch(spec, batch, ref.statistics)
 
 
-class _ChecksummedFile:
-    """What a writer writes to: the file, and a checksum of all that went into it."""
+def _damaged(ref: RunRef, checksum: int, size: int) -> str:
+    return (
+        f"the run at byte {ref.offset} has checksum {checksum} over {size} bytes, "
+        f"expected {ref.checksum} over {ref.length}"
+    )
 
-    def __init__(self, file: Any) -> None:
+
+class SegmentWriter:
+    """Appends runs to one file, which comes to be with the first."""
+
+    def __init__(self, name: str, path: Path) -> None:
+        self._name = name
+        self._path = path
+
+    @cached_property
+    def _file(self) -> BufferedWriter:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        return open(self._path, "xb")
+
+    def close(self) -> None:
+        if "_file" in self.__dict__:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
+
+    def write(self, run: Run, owners: tuple[int, int] = ALL_HASHES) -> RunRef:
+        offset = self._file.tell()
+        part = _ChecksummedPart(self._file)
+        batch = _to_batch(run)
+        with pa.ipc.new_file(pa.PythonFile(part, mode="w"), batch.schema) as writer:
+            writer.write_batch(batch)
+        self._file.write(bytes(-part.length % _ALIGNMENT))
+        return RunRef(self._name, offset, part.length, part.checksum, run.statistics, owners)
+
+
+class _ChecksummedPart:
+    """What an Arrow writer writes to: a stretch of a file, its length and checksum kept."""
+
+    def __init__(self, file: BufferedWriter) -> None:
         self._file = file
-        self.checksum = 0
+        self.checksum = self.length = 0
         self.closed = False
 
     def write(self, data: Any) -> int:
         self.checksum = zlib.crc32(data, self.checksum)
-        return int(self._file.write(data))
+        written = self._file.write(data)
+        self.length += written
+        return written
+
+    def tell(self) -> int:
+        return self.length
 
     def flush(self) -> None:
-        self._file.flush()
+        pass
 
     def close(self) -> None:
         self.closed = True
@@ -137,14 +205,9 @@ def _to_batch(run: Run) -> pa.RecordBatch:
 
 def _from_batch(spec: AreaSpec, batch: pa.RecordBatch, statistics: Statistics) -> Run:
     width = len(spec.schema)
-    ts, te, n, keep = (_ints(batch.column(width + i)) for i in range(4))
+    ts, te, n, keep = (values_of(batch.column(width + i)) for i in range(4))
     hashes = values_of(batch.column(width + 4)).view(np.uint32)
     names = batch.schema.names
-    sums = {names[i]: _ints(batch.column(i)) for i in range(width + len(_TIMES), len(names))}
+    sums = {names[i]: values_of(batch.column(i)) for i in range(width + len(_TIMES), len(names))}
     columns = tuple(batch.column(i) for i in range(width))
     return Run(Elements(spec.schema, columns, ts, te, n, sums), hashes, keep, statistics)
-
-
-def _ints(column: pa.Array) -> Ints:
-    values: Ints = values_of(column)
-    return values

@@ -63,7 +63,8 @@ class GroupAggregate:
             for source in self._value_sources
         ]
         distinct = [
-            replace(kernel.areas[0], name=str(source)) for source, kernel in self._distinct.items()
+            replace(kernel.areas[0], name=str(source), owner=self.keys)
+            for source, kernel in self._distinct.items()
         ]
         return (current, schedule, *values, *distinct)
 
@@ -85,11 +86,12 @@ class GroupAggregate:
     @cached_property
     def _distinct(self) -> dict[Source, Multiplicity]:
         """For sources that count a value once, the kernels that tell when it comes and goes."""
+        sources = [*self._sources, *(source.source for source in self._value_sources)]
         return {
             source: Multiplicity(
                 self._part(tuple(dict.fromkeys((*self.keys, source.column)))), "distinct"
             )
-            for source in self._sources
+            for source in sources
             if source.distinct and source.column is not None
         }
 
@@ -101,6 +103,10 @@ class GroupAggregate:
     def _part(self, names: Sequence[str]) -> pa.Schema:
         return pa.schema([self.input.field(name) for name in names])
 
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+        return (self.keys,)
+
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
@@ -110,11 +116,11 @@ class GroupAggregate:
         if len(changes) == 0:
             return Result(Elements.empty(self.schema), {"schedule": later})
         writes = {"schedule": later}
-        summed = [self._summed(changes)]
+        presence: dict[Source, Elements] = {}
         for source in self._distinct:
-            presence, writes[str(source)] = self._presence(source, areas, changes, w0, w1)
-            summed.append(presence)
-        moved = concat(self._part(self.keys), summed)
+            presence[source], writes[str(source)] = self._presence(source, areas, changes, w0, w1)
+        summed = [self._presence_summed(source, x) for source, x in presence.items()]
+        moved = concat(self._part(self.keys), [self._summed(changes), *summed])
         needles = distinct_hashes(record.hash_rows(changes.key(self.keys), len(changes)))
         held = {s: areas[s.area].rows_with(needles) for s in self._value_sources}
         known = [areas["current"].rows_with(needles), *(self._weightless(x) for x in held.values())]
@@ -122,14 +128,14 @@ class GroupAggregate:
         groups = record.group_rows(rows.columns, record.hash_rows(rows.columns, len(rows)))
         frames = timeline(groups.code, rows.ts)
         keys = record.take(rows.columns, groups.first[frames.group])
-        results = self._results(changes, held, rows, frames)
+        entering = self._entering(changes, presence)
+        results = self._results(entering, held, rows, frames)
         exists = frames.running(rows.n) > 0 if self.keys else np.ones(len(frames), dtype=np.bool_)
         out = _emit(self.schema, (*keys, *results), exists, frames, w0)
         current = net(moved, groups)
         writes["current"] = Write(replace(current, sums=aggregate_sums.carried(current.sums)))
-        for values in self._value_sources:
-            taken = changes.take(values.rows(changes)).select(values.columns(self.keys))
-            writes[values.area] = Write(consolidate(at(taken, w0)))
+        for values, (x, _) in entering.items():
+            writes[values.area] = Write(consolidate(at(x, w0)))
         return Result(out, writes)
 
     def _summed(self, changes: Elements) -> Elements:
@@ -143,16 +149,37 @@ class GroupAggregate:
     def _presence(
         self, source: Source, areas: Mapping[str, Area], changes: Elements, w0: int, w1: int
     ) -> tuple[Elements, Write]:
-        """When values of a DISTINCT source come and go, as what that adds to the sums."""
+        """When values of a DISTINCT source come and go."""
         kernel = self._distinct[source]
         taken = changes.where(source.rows(changes)).select(kernel.schema.names)
         inner = {"current": areas[str(source)], "schedule": Area(kernel.areas[1])}
         result = kernel.step(inner, [taken], w0, w1)
-        presence = as_changes(result.out)
+        return as_changes(result.out), result.writes["current"]
+
+    def _presence_summed(self, source: Source, presence: Elements) -> Elements:
+        """The coming and going of values as what it adds to the sums of their group."""
+        if source not in self._sources:
+            return self._weightless(presence)
         whole = replace(source, where=None)
         sums = aggregate_sums.contributions(whole, self._sources[source], presence)
         renamed = {name.replace(str(whole), str(source), 1): s for name, s in sums.items()}
-        return self._weightless(presence, renamed), result.writes["current"]
+        return self._weightless(presence, renamed)
+
+    def _entering(
+        self, changes: Elements, presence: Mapping[Source, Elements]
+    ) -> dict[ValueSource, tuple[Elements, Ints]]:
+        """The changes of each multiset of values, and their places among the rows of the step."""
+        place, first = len(changes), {}
+        for source, x in presence.items():
+            first[source] = place
+            place += len(x)
+        entering: dict[ValueSource, tuple[Elements, Ints]] = {}
+        for values in self._value_sources:
+            x = presence.get(values.source, changes)
+            mine = values.rows(x)
+            taken = x.take(mine).select(values.columns(self.keys))
+            entering[values] = taken, mine + first.get(values.source, 0)
+        return entering
 
     def _weightless(self, x: Elements, sums: Mapping[str, Ints] | None = None) -> Elements:
         """Rows that say something of their group but are no records of it."""
@@ -160,7 +187,7 @@ class GroupAggregate:
 
     def _results(
         self,
-        changes: Elements,
+        entering: Mapping[ValueSource, tuple[Elements, Ints]],
         held: Mapping[ValueSource, Elements],
         rows: Elements,
         frames: Timeline,
@@ -170,10 +197,10 @@ class GroupAggregate:
         place = len(rows) - sum(map(len, held.values()))
         values: dict[ValueSource, Multisets] = {}
         for source, x in held.items():
-            mine = source.rows(changes)
-            columns = record.concat([changes.take(mine).key(source.args), x.key(source.args)])
-            n = np.concatenate([changes.n[mine], x.n])
-            entered = np.concatenate([frame[mine], frame[place : place + len(x)]])
+            new, places = entering[source]
+            columns = record.concat([new.key(source.args), x.key(source.args)])
+            n = np.concatenate([new.n, x.n])
+            entered = np.concatenate([frame[places], frame[place : place + len(x)]])
             values[source] = multisets(columns, n, entered, frames)
             place += len(x)
         sums = {name: frames.running(weight) for name, weight in rows.sums.items()}
@@ -189,7 +216,7 @@ class GroupAggregate:
         kind = self.schema.field(call.name).type
         if call.function in aggregate_sums.FUNCTIONS:
             argument = self.input.field(call.args[0]).type if call.args else None
-            return aggregate_sums.finish(call, kind, argument, sums)
+            return aggregate_sums.finish(call, kind, argument, sums, len(frames))
         return aggregate_values.finish(call, kind, values[ValueSource.of(call)], frames)
 
 

@@ -22,6 +22,8 @@ from penstock.record import Ints, Mask
 
 FUNCTIONS = ("count", "sum", "avg", *VARIANCES)
 
+_NOISE = 2.0**-102
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -72,14 +74,18 @@ def carried(sums: Mapping[str, Ints]) -> dict[str, Ints]:
 
 
 def finish(
-    call: AggregateCall, kind: pa.DataType, argument: pa.DataType, sums: Mapping[str, Ints]
+    call: AggregateCall,
+    kind: pa.DataType,
+    argument: pa.DataType,
+    sums: Mapping[str, Ints],
+    rows: int,
 ) -> pa.Array:
     """The results of a call, one per frame, from the sums of each frame."""
     source = Source.of(call)
-    count = sums[f"{source} count"]
+    count = sums.get(f"{source} count", np.zeros(rows, dtype=np.int64))
     if call.function == "count":
         return pa.array(count)
-    rows, none = len(count), count == 0
+    none = count == 0
     if call.function in VARIANCES:
         return _variance(call.function, source, sums, count)
     limbs = _limbs(sums, f"{source} sum")
@@ -111,7 +117,8 @@ def _variance(function: str, source: Source, sums: Mapping[str, Ints], count: In
         back_high, back_low = _product(mean_high, n)
         mean_low = ((square_high - back_high) - back_low + square_low) / n
         spread = (squares[0] - mean_high) + (squares[1] - mean_low)
-        result = np.maximum(spread, 0.0) / np.where(none, 1, divisor)
+        spread = np.where(spread <= _NOISE * squares[0], 0.0, spread)  # as of equal values
+        result = spread / np.where(none, 1, divisor)
     return pa.array(np.sqrt(result) if function.startswith("stddev") else result, mask=none)
 
 

@@ -26,25 +26,36 @@ from penstock.record import Columns, Direction, Ints, starts_of
 
 @dataclass(frozen=True, slots=True)
 class ValueSource:
-    """What the values are: arguments under a filter. The second argument, if any, orders them."""
+    """What the values are: arguments under a filter. The second argument, if any, orders them.
+
+    Each value counts once where that was asked for and makes a difference.
+    """
 
     args: tuple[str, ...]
     where: str | None
+    distinct: bool
 
     @staticmethod
     def of(call: AggregateCall) -> ValueSource:
-        return ValueSource(call.args, call.where)
+        counts_copies = call.function in (*PERCENTILES, "collect_list")
+        return ValueSource(call.args, call.where, call.distinct and counts_copies)
+
+    @property
+    def source(self) -> Source:
+        return Source(self.args[0], self.where, self.distinct)
 
     @property
     def area(self) -> str:
+        distinct = "distinct " if self.distinct else ""
         where = f" where {self.where}" if self.where else ""
-        return f"values {','.join(self.args)}{where}"
+        return f"values {distinct}{','.join(self.args)}{where}"
 
     def columns(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*keys, *self.args)))
 
     def rows(self, x: Elements) -> Ints:
-        return np.flatnonzero(Source(self.args[0], self.where, False).rows(x))
+        """The rows that take part; of a multiset of different values all do."""
+        return np.arange(len(x)) if self.distinct else np.flatnonzero(self.source.rows(x))
 
 
 class Multisets(NamedTuple):

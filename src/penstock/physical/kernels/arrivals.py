@@ -22,10 +22,15 @@ from penstock.state.run import AreaSpec
 @dataclass(frozen=True)
 class Arrivals:
     schema: pa.Schema
+    key: tuple[str, ...]
 
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
-        return (AreaSpec("schedule", self.schema, tuple(self.schema.names), order="time"),)
+        return (AreaSpec("schedule", self.schema, self.key, order="time"),)
+
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+        return (self.key,)
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int

@@ -2,14 +2,13 @@
 
 Meaning: value-equivalent elements whose validities adjoin become one (algorithm 10), as long as
 the result is not longer than `limit`.
-Law: keeps all snapshots. Nothing waits: only elements of one step are joined.
-State: none.
+Law: keeps all snapshots. Nothing waits: only elements that come together are joined.
+State: none, so it is a transform.
 Cost: follows the delta.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,25 +16,18 @@ import pyarrow as pa
 
 from penstock import record
 from penstock.element import Elements, consolidate
-from penstock.physical.kernel import Result
 from penstock.record import Ints, Mask
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
 
 
 @dataclass(frozen=True)
 class Coalescing:
-    schema: pa.Schema
     limit: int
 
-    @property
-    def areas(self) -> tuple[AreaSpec, ...]:
-        return ()
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
 
-    def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
-    ) -> Result:
-        x = consolidate(deltas[0])
+    def apply(self, *inputs: Elements) -> Elements:
+        x = consolidate(inputs[0])
         group = record.group_rows(x.columns, record.hash_rows(x.columns, len(x))).code
         order = record.sort_by(group, x.n, x.ts)
         x, group = x.take(order), group[order]
@@ -43,7 +35,7 @@ class Coalescing:
         adjoins[1:] &= x.ts[1:] == x.te[:-1]
         begins = _within(self.limit, adjoins, x.ts, x.te)
         ends = np.append(begins[1:], True)[: len(begins)]
-        return Result(replace(x.where(begins), te=x.te[ends]))
+        return replace(x.where(begins), te=x.te[ends])
 
 
 def _within(limit: int, adjoins: Mask, ts: Ints, te: Ints) -> Mask:

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from penstock import record
 from penstock.algebra.expr import Expr
-from penstock.element import Elements, concat, intersect
+from penstock.element import Elements, concat, consolidate, intersect
 from penstock.physical.evaluate import evaluate_ints
 from penstock.physical.kernel import Result, Write
 from penstock.record import Hashes, Ints
@@ -45,6 +45,10 @@ class InnerJoin:
             AreaSpec("left", self.left, self.left_key),
             AreaSpec("right", self.right, self.right_key),
         )
+
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+        return self.left_key, self.right_key
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
@@ -94,6 +98,7 @@ def _sorted_side(x: Elements, key: tuple[str, ...], null_safe: tuple[bool, ...])
 
 
 def _write(x: Elements, keep: Expr | None, w1: int) -> Write:
+    x = consolidate(x) if np.any(x.n < 0) else x
     until = x.te if keep is None else np.minimum(x.te, evaluate_ints(keep, x))
     needed = until > w1
     return Write(x.where(needed), until[needed])

@@ -66,6 +66,10 @@ class Multiplicity:
             AreaSpec("schedule", self.schema, names, order="time"),
         )
 
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+        return (tuple(self.schema.names),) * 2
+
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:

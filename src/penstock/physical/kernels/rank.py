@@ -54,6 +54,10 @@ class TopRows:
             AreaSpec("schedule", self.input, self.partition, order="time"),
         )
 
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+        return (self.partition,)
+
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:

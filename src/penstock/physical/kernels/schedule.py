@@ -26,12 +26,17 @@ from penstock.state.run import AreaSpec
 @dataclass(frozen=True)
 class Restriction:
     schema: pa.Schema
+    key: tuple[str, ...]
     start: Expr | None
     end: Expr | None
 
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
-        return (AreaSpec("schedule", self.schema, tuple(self.schema.names), order="time"),)
+        return (AreaSpec("schedule", self.schema, self.key, order="time"),)
+
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+        return (self.key,)
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
@@ -49,11 +54,16 @@ class Restriction:
 @dataclass(frozen=True)
 class Splitting:
     schema: pa.Schema
+    key: tuple[str, ...]
     size: int
 
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
-        return (AreaSpec("schedule", self.schema, tuple(self.schema.names), order="time"),)
+        return (AreaSpec("schedule", self.schema, self.key, order="time"),)
+
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+        return (self.key,)
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int

@@ -43,12 +43,16 @@ class Sessions:
         times = [pa.field(_START, pa.int64()), pa.field(_LAST, pa.int64())]
         return (AreaSpec("open", pa.schema([*fields, *times]), self.partition),)
 
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+        return (self.partition,)
+
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         delta, spec = deltas[0], self.areas[0]
         if len(delta) == 0:
-            return Result(Elements.empty(self.schema))
+            return Result(Elements.empty(self.schema), {"open": Write(Elements.empty(spec.schema))})
         keys = delta.key(self.partition)
         needles = distinct_hashes(record.hash_rows(keys, len(delta)))
         known = consolidate(at(areas["open"].rows_with(needles), before(w0)))

@@ -3,7 +3,8 @@
 Meaning: both ends of a validity move to the next synchronization point at or after them; an element
 whose ends meet vanishes. So does a record that came and went between two points.
 Law: linear. Points may be periodic, listed, or the times at which records of a stream begin.
-State: `schedule`, the ends to come; `held`, the changes that wait for a point.
+State: `schedule`, the ends to come; `held`, the changes that wait for a point, added up: what came
+and went since the last point is not held.
 Cost: follows the changes of the step and what a point releases.
 """
 
@@ -16,8 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.plan import Periodic, TimePoints
-from penstock.element import BEGIN, INF, Elements, concat, intervals
-from penstock.physical.kernel import Result, Write, due_changes
+from penstock.element import BEGIN, INF, Elements, concat, consolidate, intervals
+from penstock.physical.kernel import Result, Write, at, due_changes
 from penstock.record import Ints
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
@@ -28,29 +29,33 @@ class Synchronization:
     """`points` is None where the second input's records mark them."""
 
     schema: pa.Schema
+    key: tuple[str, ...]
     points: Periodic | TimePoints | None
 
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
-        names = tuple(self.schema.names)
         return (
-            AreaSpec("schedule", self.schema, names, order="time"),
-            AreaSpec("held", self.schema, names, order="time"),
+            AreaSpec("schedule", self.schema, self.key, order="time"),
+            AreaSpec("held", self.schema, self.key),
         )
+
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
+        return self.key, None
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         new, later = due_changes(areas["schedule"], deltas[0], w0, w1)
-        held = areas["held"]
-        waiting = concat(self.schema, [new, held.begun_between(held.frontier, INF)])
+        waiting = concat(self.schema, [new, at(areas["held"].needed(), w0)])
         point = self._next_points(waiting.ts, deltas)
         reached = point < w1
         freed = waiting.where(reached)
         out = intervals(replace(freed, ts=point[reached]))
         # a point frees all that was held before the step, so what stays is new
-        stays = Write(new.where(~reached[: len(new)]), frontier=w0 if len(freed) else BEGIN)
-        return Result(out, {"schedule": later, "held": stays})
+        stays = consolidate(at(new.where(~reached[: len(new)]), BEGIN))
+        held = Write(stays, np.full(len(stays), w1), frontier=w0 if len(freed) else BEGIN)
+        return Result(out, {"schedule": later, "held": held})
 
     def _next_points(self, time: Ints, deltas: Sequence[Elements]) -> Ints:
         """The first synchronization point at or after each time, INF where none is known."""

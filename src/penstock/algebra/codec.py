@@ -1,0 +1,92 @@
+"""Plans, operators and their parts as JSON, to be kept in a log and to be told apart.
+
+A dataclass or named tuple becomes an object with its class and fields; Arrow types and values are
+kept in Arrow's own format. Only classes of this package are ever made from JSON.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+import json
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Literal
+from penstock.errors import StateError
+
+_PACKAGE = "penstock."
+
+
+def encode(value: Any) -> Any:
+    match value:
+        case None | bool() | int() | str() | float():
+            return value
+        case Literal(constant, kind):
+            return {"literal": _scalar_text(constant, kind)}
+        case pa.Schema():
+            return {"schema": _text(value.serialize())}
+        case pa.DataType():
+            return {"type": _text(pa.schema([("", value)]).serialize())}
+        case tuple() if hasattr(value, "_fields"):
+            return _object(value, value._fields)
+        case tuple() | list():
+            return [encode(item) for item in value]
+        case _ if is_dataclass(value):
+            return _object(value, [field.name for field in fields(value)])
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def decode(data: Any) -> Any:
+    match data:
+        case {"class": name, **values}:
+            return _class(name)(**{str(key): decode(item) for key, item in values.items()})
+        case {"literal": text}:
+            column = pa.ipc.open_stream(base64.b64decode(text)).read_all().column(0)
+            return Literal(column[0].as_py(), column.type)
+        case {"schema": text}:
+            return _schema(text)
+        case {"type": text}:
+            return _schema(text).field(0).type
+        case list():
+            return tuple(decode(item) for item in data)
+    return data
+
+
+def fingerprint(value: Any) -> str:
+    """A short name for a value: equal for equal values, in this process and any other."""
+    text = json.dumps(encode(value), sort_keys=True)
+    return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
+
+
+def _object(value: Any, names: Any) -> dict[str, Any]:
+    kind = type(value)
+    path = f"{kind.__module__.removeprefix(_PACKAGE)}.{kind.__qualname__}"
+    return {"class": path, **{name: encode(getattr(value, name)) for name in names}}
+
+
+def _class(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    try:
+        return getattr(importlib.import_module(_PACKAGE + module), name)
+    except (ImportError, AttributeError) as error:
+        raise StateError(path, "this version of Penstock has no such operator") from error
+
+
+def _scalar_text(value: Any, kind: pa.DataType) -> str:
+    batch = pa.RecordBatch.from_arrays([pa.array([value], type=kind)], names=["value"])
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return _text(sink.getvalue())
+
+
+def _text(buffer: pa.Buffer) -> str:
+    return base64.b64encode(buffer).decode()
+
+
+def _schema(text: str) -> pa.Schema:
+    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))

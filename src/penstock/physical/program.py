@@ -1,0 +1,237 @@
+"""From a graph of operators to what tasks do: lanes, rounds and the edges between rounds.
+
+What is linear in the sources happens when rows arrive, and its results wait in *lanes*, spread as
+the first operator needs them. A step is then a few *rounds*: in a round each task runs every
+operator whose rows it has, and only where rows must meet elsewhere do they travel, on an *edge*, to
+a later round. A join followed by a grouping on its key is one round; so is any chain on one key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from penstock.algebra import codec
+from penstock.algebra.plan import Node, Scan
+from penstock.element import Elements
+from penstock.physical.distribution import Key, satisfies, spread
+from penstock.physical.kernel import Kernel
+from penstock.physical.lower import Graph, Operator
+from penstock.state.run import AreaSpec
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Elements that were prepared when they arrived; the waiting room of an operator's input."""
+
+    operator: Operator
+    area: AreaSpec
+
+    @property
+    def name(self) -> str:
+        return self.area.name
+
+    @cached_property
+    def sources(self) -> frozenset[str]:
+        return frozenset(op.work.name for op in self.operator.walk() if isinstance(op.work, Scan))
+
+
+@dataclass(frozen=True)
+class FromLane:
+    lane: str
+    whole: bool = False
+
+
+@dataclass(frozen=True)
+class FromOperator:
+    place: int
+
+
+@dataclass(frozen=True)
+class FromEdge:
+    edge: int
+
+
+Origin: TypeAlias = FromLane | FromOperator | FromEdge
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Results of one operator on their way to a later round.
+
+    `spread`: to the task that owns their key; `stay`: to the same task; `all`: to every task.
+    """
+
+    number: int
+    producer: int
+    mode: Literal["spread", "stay", "all"]
+    key: Key
+    leaves: int
+    arrives: int
+
+
+@dataclass(frozen=True)
+class Place:
+    """An operator, where its inputs come from, and in which round it runs.
+
+    The identity says what an operator computes, from the sources on: it names the operator's state,
+    and is the same in every process and for every view that has the operator in it.
+    """
+
+    operator: Operator
+    identity: str
+    round: int
+    origins: tuple[Origin, ...]
+
+    def areas(self) -> dict[str, AreaSpec]:
+        """The areas of the operator's state, by their names in the whole state."""
+        work = self.operator.work
+        areas = work.areas if isinstance(work, Kernel) else ()
+        return {self.area_name(area): area for area in areas}
+
+    def area_name(self, area: AreaSpec) -> str:
+        return f"{self.identity}/{area.name}"
+
+
+@dataclass(frozen=True)
+class Program:
+    places: tuple[Place, ...]
+    lanes: Mapping[str, Lane]
+    edges: tuple[Edge, ...]
+    views: Mapping[str, Origin]
+    view_rounds: Mapping[str, int]
+    view_areas: Mapping[str, AreaSpec]
+
+    @property
+    def rounds(self) -> int:
+        return 1 + max((p.round for p in self.places), default=0)
+
+    def specs(self) -> dict[str, AreaSpec]:
+        """Every area there is: of lanes, of operators, of views."""
+        found = {name: lane.area for name, lane in self.lanes.items()}
+        for place in self.places:
+            found |= place.areas()
+        for view, spec in self.view_areas.items():
+            found |= {view_area(view): spec, base_area(view): spec}
+        return found
+
+
+def view_area(view: str) -> str:
+    """The area of what a view holds now."""
+    return f"view {view}"
+
+
+def base_area(view: str) -> str:
+    """The area of what a view held when its older changes were given up."""
+    return f"base {view}"
+
+
+def compile_views(views: Mapping[str, Node]) -> Program:
+    graph = Graph()
+    return _Compiler().program({name: graph.lower(plan) for name, plan in views.items()})
+
+
+def run_linear(operator: Operator, source: str, rows: Elements) -> Elements:
+    """What the rows of one source add to an operator that is linear in the sources."""
+    match operator.work:
+        case Scan(name):
+            return rows if name == source else Elements.empty(operator.schema)
+        case Kernel():
+            raise TypeError(f"{operator.work} keeps state; it runs in a step")
+        case transform:
+            return transform.apply(*(run_linear(i, source, rows) for i in operator.inputs))
+
+
+class _Compiler:
+    def __init__(self) -> None:
+        self._places: list[Place] = []
+        self._place_of: dict[Operator, int] = {}
+        self._identities: dict[Operator, str] = {}
+        self._linear: dict[Operator, bool] = {}
+        self._lanes: dict[str, Lane] = {}
+        self._edges: dict[tuple[object, ...], Edge] = {}
+
+    def program(self, views: Mapping[str, Operator]) -> Program:
+        origins: dict[str, Origin] = {}
+        rounds: dict[str, int] = {}
+        areas: dict[str, AreaSpec] = {}
+        for name, root in views.items():
+            for operator in root.walk():
+                if not self._is_linear(operator) and operator not in self._place_of:
+                    self._put(operator)
+            columns = tuple(root.schema.names)
+            areas[name] = AreaSpec(view_area(name), root.schema, columns)
+            if self._is_linear(root):
+                origins[name], rounds[name] = self._lane(root, columns), 0
+            else:
+                origins[name] = FromOperator(self._place_of[root])
+                rounds[name] = self._places[self._place_of[root]].round
+        edges = tuple(self._edges.values())
+        return Program(tuple(self._places), self._lanes, edges, origins, rounds, areas)
+
+    def _put(self, operator: Operator) -> None:
+        keys = self._keys(operator)
+        round = max(
+            (
+                self._round(child) + self._must_move(child, key)
+                for child, key in zip(operator.inputs, keys, strict=True)
+                if not self._is_linear(child)
+            ),
+            default=0,
+        )
+        origins = tuple(
+            self._origin(child, key, round)
+            for child, key in zip(operator.inputs, keys, strict=True)
+        )
+        self._place_of[operator] = len(self._places)
+        self._places.append(Place(operator, self._identity(operator), round, origins))
+
+    def _keys(self, operator: Operator) -> Sequence[Key | Literal["any"] | None]:
+        """How each input is to be spread; `any` where it does not matter."""
+        if isinstance(operator.work, Kernel):
+            return operator.work.spread_by[: len(operator.inputs)]
+        return ["any"] * len(operator.inputs)
+
+    def _must_move(self, child: Operator, key: Key | Literal["any"] | None) -> bool:
+        return key is None or (key != "any" and not satisfies(spread(child), key))
+
+    def _origin(self, child: Operator, key: Key | Literal["any"] | None, round: int) -> Origin:
+        if self._is_linear(child):
+            chosen = key if key is not None and key != "any" else tuple(child.schema.names)
+            return self._lane(child, chosen, whole=key is None)
+        if self._must_move(child, key):
+            mode: Literal["spread", "stay", "all"] = "all" if key is None else "spread"
+            return self._edge(child, mode, key if isinstance(key, tuple) else (), round)
+        if self._round(child) < round:
+            return self._edge(child, "stay", (), round)
+        return FromOperator(self._place_of[child])
+
+    def _lane(self, operator: Operator, key: Key, whole: bool = False) -> FromLane:
+        name = f"lane {codec.fingerprint((self._identity(operator), key))}"
+        self._lanes[name] = Lane(operator, AreaSpec(name, operator.schema, key, order="time"))
+        return FromLane(name, whole)
+
+    def _edge(
+        self, child: Operator, mode: Literal["spread", "stay", "all"], key: Key, round: int
+    ) -> FromEdge:
+        place = self._place_of[child]
+        edge = Edge(len(self._edges), place, mode, key, self._round(child), round)
+        return FromEdge(self._edges.setdefault((place, mode, key, round), edge).number)
+
+    def _round(self, operator: Operator) -> int:
+        return self._places[self._place_of[operator]].round
+
+    def _is_linear(self, operator: Operator) -> bool:
+        """Whether an operator only transforms what comes from the sources."""
+        if operator not in self._linear:
+            kernel = isinstance(operator.work, Kernel)
+            self._linear[operator] = not kernel and all(map(self._is_linear, operator.inputs))
+        return self._linear[operator]
+
+    def _identity(self, operator: Operator) -> str:
+        if operator not in self._identities:
+            inputs = tuple(map(self._identity, operator.inputs))
+            self._identities[operator] = codec.fingerprint((operator.work, inputs))
+        return self._identities[operator]

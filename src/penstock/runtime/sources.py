@@ -1,0 +1,168 @@
+"""Rows on their way in: event time, lateness, and the lanes they wait in.
+
+Every task of an ingest turns its rows into elements, sets aside those that are late or have no
+time, computes what the lanes of the source hold, and writes it into one segment, a run for each
+range of owners. Nothing of it exists until the driver commits what the task reports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from penstock import record
+from penstock.element import BEGIN, INF, Elements
+from penstock.errors import PlanError
+from penstock.physical.program import Lane, run_linear
+from penstock.record import Ints
+from penstock.runtime.task import hash_range, task_of
+from penstock.state.run import AreaSpec, sorted_run
+from penstock.state.store import FileStore, RunRef, SegmentWriter
+
+LatePolicy: TypeAlias = Literal["keep", "drop", "fail"]
+LATE_POLICIES: tuple[LatePolicy, ...] = ("keep", "drop", "fail")
+
+
+@dataclass(frozen=True)
+class SourceDefinition:
+    """A source: its columns, the one that holds the event time, and how late rows may be.
+
+    Rows are valid from their time on, once. A column may say when their validity ends, as of the
+    readings of a sensor that announces its next one, and a column may hold their weight, as of
+    changes that take rows back.
+    """
+
+    name: str
+    schema: pa.Schema
+    time: str
+    delay: int = 0
+    late: LatePolicy = "keep"
+    until: str | None = None
+    weight: str | None = None
+
+    def __post_init__(self) -> None:
+        for column in filter(None, (self.time, self.until, self.weight)):
+            if column not in self.schema.names:
+                known = ", ".join(self.schema.names)
+                raise PlanError(f"source {self.name}: no column {column!r}; there are {known}")
+        for column in filter(None, (self.time, self.until)):
+            found = self.schema.field(column).type
+            if not is_time(found):
+                raise PlanError(
+                    f"source {self.name}: event time {column!r} is {found}; "
+                    "expected a TIMESTAMP, DATE or integer"
+                )
+        if self.late not in LATE_POLICIES:
+            raise PlanError(f"source {self.name}: LATE {self.late!r}; expected {LATE_POLICIES}")
+        if self.delay < 0:
+            raise PlanError(
+                f"source {self.name}: the delay is {self.delay}; it must not be negative"
+            )
+
+
+def is_time(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+
+
+def late_area(source: SourceDefinition) -> AreaSpec:
+    return AreaSpec(f"late {source.name}", source.schema, tuple(source.schema.names), order="time")
+
+
+@dataclass
+class IngestReport:
+    """What became of some rows of a batch."""
+
+    accepted: int = 0
+    late: int = 0
+    largest: int = BEGIN
+    areas: dict[str, list[RunRef]] = field(default_factory=dict)
+
+    def add(self, other: IngestReport) -> None:
+        self.accepted += other.accepted
+        self.late += other.late
+        self.largest = max(self.largest, other.largest)
+        for name, refs in other.areas.items():
+            self.areas.setdefault(name, []).extend(refs)
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> IngestReport:
+        areas = {k: list(map(RunRef.from_json, refs)) for k, refs in data["areas"].items()}
+        return IngestReport(data["accepted"], data["late"], data["largest"], areas)
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """How rows of a source become runs in lanes. `frontier`: earlier rows are late."""
+
+    source: SourceDefinition
+    lanes: tuple[Lane, ...]
+    frontier: int
+    tasks: int
+
+    def run(self, batches: Iterable[pa.RecordBatch], store: FileStore) -> IngestReport:
+        report = IngestReport()
+        with store.segment() as segment:
+            for batch in _large(batches, self.source.schema):
+                report.add(self._batch(batch, segment))
+        return report
+
+    def _batch(self, batch: pa.RecordBatch, segment: SegmentWriter) -> IngestReport:
+        ts, unknown = event_times(batch.column(self.source.time))
+        te, n = np.full(len(ts), INF), np.ones(len(ts), dtype=np.int64)
+        if self.source.until is not None:
+            end, endless = event_times(batch.column(self.source.until))
+            te = np.where(endless, INF, end)
+        if self.source.weight is not None:
+            n = record.numpy(batch.column(self.source.weight).fill_null(1)).astype(np.int64)
+        late = unknown | (ts < self.frontier)
+        rows = Elements(self.source.schema, tuple(batch.columns), ts, te, n)
+        report = IngestReport(int(np.count_nonzero(~late)), int(np.count_nonzero(late)))
+        if report.late and self.source.late == "keep":
+            spec = late_area(self.source)
+            report.areas[spec.name] = [segment.write(sorted_run(spec, rows.where(late)))]
+        rows = rows.where(~late & (ts < te))
+        if len(rows):
+            report.largest = int(rows.ts.max())
+            for lane in self.lanes:
+                report.areas[lane.name] = list(self._fill(lane, rows, segment))
+        return report
+
+    def _fill(self, lane: Lane, rows: Elements, segment: SegmentWriter) -> Iterator[RunRef]:
+        """What the rows add to a lane, as one run for each range of owners."""
+        x = run_linear(lane.operator, self.source.name, rows)
+        owner = task_of(record.hash_rows(x.key(lane.area.key), len(x)), self.tasks)
+        for task in range(self.tasks):
+            mine = x.where(owner == task)
+            if len(mine):
+                yield segment.write(sorted_run(lane.area, mine), hash_range(task, self.tasks))
+
+
+def event_times(column: pa.Array) -> tuple[Ints, record.Mask]:
+    """Times as integers (microseconds, or ticks as they are), and where there is none."""
+    kind = column.type
+    if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
+        column = pc.cast(column, pa.timestamp("us", tz=getattr(kind, "tz", None)))
+    values = record.numpy(column).astype(np.int64)
+    return values, ~record.valid(column)
+
+
+def _large(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int = 1 << 20
+) -> Iterator[pa.RecordBatch]:
+    """Few large batches for many small ones: a run for each would be one too many."""
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        waiting.append(batch.rename_columns(schema.names).cast(schema))
+        if sum(b.num_rows for b in waiting) >= rows:
+            yield pa.concat_batches(waiting)
+            waiting = []
+    if any(b.num_rows for b in waiting):
+        yield pa.concat_batches(waiting)

@@ -1,0 +1,221 @@
+"""One round of a step, in one task: a host for kernels over files.
+
+A task owns a range of hashes. It opens the runs that hold rows of its range, runs the operators of
+the round, writes what they remember and publish into one segment, and sends results on to other
+tasks. It reports in one row which runs it wrote: until the driver commits them, they do not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from penstock import record
+from penstock.element import Elements, concat
+from penstock.physical.kernel import Kernel, Write
+from penstock.physical.program import (
+    Edge,
+    FromEdge,
+    FromLane,
+    FromOperator,
+    Origin,
+    Place,
+    Program,
+)
+from penstock.record import Hashes, Ints
+from penstock.state.area import Area
+from penstock.state.compaction import merge
+from penstock.state.manifest import AreaState
+from penstock.state.run import AreaSpec, Run, owned, sorted_run
+from penstock.state.store import ALL_HASHES, FileStore, RunRef, SegmentWriter
+
+EMPTY_KEY = int(record.hash_rows((), 1)[0])
+
+
+def hash_range(task: int, tasks: int) -> tuple[int, int]:
+    """The hashes that a task of so many owns: an equal share, in order."""
+    end = ALL_HASHES[1]
+    return -(-task * end // tasks), -(-(task + 1) * end // tasks)
+
+
+def task_of(hashes: Hashes, tasks: int) -> Ints:
+    """The task that owns each hash."""
+    return (hashes.astype(np.int64) * tasks) >> 32
+
+
+@dataclass(frozen=True)
+class StepSpec:
+    """All that tasks must know of a step."""
+
+    program: Program
+    directory: Path
+    w0: int
+    w1: int
+    tasks: int
+    areas: Mapping[str, AreaState]
+    compactions: Mapping[str, frozenset[str]]
+
+    def owners(self, task: int) -> tuple[int, int]:
+        """The range of hashes that a task owns."""
+        return hash_range(task, self.tasks)
+
+    def task_of(self, hashes: Hashes) -> Ints:
+        return task_of(hashes, self.tasks)
+
+
+@dataclass
+class Report:
+    """What a task did in a round, as told to the driver."""
+
+    areas: dict[str, list[RunRef]] = field(default_factory=dict)
+    frontiers: dict[str, int] = field(default_factory=dict)
+    views: dict[str, RunRef] = field(default_factory=dict)
+    metrics: list[dict[str, Any]] = field(default_factory=list)
+
+
+class RoundTask:
+    def __init__(self, spec: StepSpec, round: int, task: int, store: FileStore) -> None:
+        self._spec = spec
+        self._program = spec.program
+        self._round = round
+        self._task, self._w1 = task, spec.w1
+        self._low, self._high = spec.owners(task)
+        self._store = store
+        self._results: dict[int, Elements] = {}
+        self._report = Report()
+
+    def run(
+        self, arrived: Mapping[int, list[Elements]]
+    ) -> tuple[Report, dict[int, dict[int, Elements]]]:
+        """Run the round over what arrived on edges; what is to be sent, by edge and task."""
+        self._arrived = arrived
+        with self._store.segment() as segment:
+            if self._round == 0:
+                self._compact(segment)
+            for number, place in enumerate(self._program.places):
+                if place.round == self._round:
+                    self._results[number] = self._run_place(place, segment)
+            self._publish(segment)
+        sent = {edge.number: self._send(edge) for edge in self._program.edges if self._passes(edge)}
+        return self._report, sent
+
+    # --- operators ------------------------------------------------------------------------------
+
+    def _run_place(self, place: Place, segment: SegmentWriter) -> Elements:
+        started = perf_counter()
+        inputs = [
+            self._input(origin, child.schema)
+            for origin, child in zip(place.origins, place.operator.inputs, strict=True)
+        ]
+        work = place.operator.work
+        if isinstance(work, Kernel):
+            out = self._run_kernel(place, work, inputs, segment)
+        else:
+            out = work.apply(*inputs)  # type: ignore[union-attr]
+        self._report.metrics.append(
+            {
+                "operator": place.identity,
+                "rows_in": sum(map(len, inputs)),
+                "rows_out": len(out),
+                "negative": int(np.count_nonzero(out.n < 0)),
+                "seconds": perf_counter() - started,
+            }
+        )
+        return out
+
+    def _run_kernel(
+        self, place: Place, kernel: Kernel, inputs: list[Elements], segment: SegmentWriter
+    ) -> Elements:
+        if kernel.spread_by[0] == () and not self._low <= EMPTY_KEY < self._high:
+            return Elements.empty(kernel.schema)
+        areas = {a.name: self._open(place.area_name(a), a) for a in kernel.areas}
+        result = kernel.step(areas, inputs, self._spec.w0, self._spec.w1)
+        for name, write in result.writes.items():
+            self._write(place.area_name(areas[name].spec), areas[name].spec, write, segment)
+        return result.out
+
+    def _input(self, origin: Origin, schema: pa.Schema) -> Elements:
+        match origin:
+            case FromOperator(place):
+                return self._results[place]
+            case FromEdge(edge):
+                return concat(schema, self._arrived.get(edge, []))
+            case FromLane(lane, whole):
+                area = self._open(lane, self._program.lanes[lane].area, whole)
+                return area.begun_between(area.frontier, self._spec.w1)
+
+    # --- state ----------------------------------------------------------------------------------
+
+    def _open(self, name: str, spec: AreaSpec, whole: bool = False) -> Area:
+        state = self._spec.areas.get(name, AreaState())
+        return Area(spec, self._runs(spec, state.refs, whole), state.frontier)
+
+    def _runs(self, spec: AreaSpec, refs: Iterable[RunRef], whole: bool = False) -> tuple[Run, ...]:
+        """The rows of runs that this task owns, or all of them."""
+        low, high = ALL_HASHES if whole else (self._low, self._high)
+        runs = []
+        for ref in refs:
+            first, last = ref.owners
+            if first < high and low < last:
+                run = self._store.open(spec, ref)
+                inside = low <= first and last <= high
+                runs.append(run if inside else owned(spec, run, low, high))
+        return tuple(runs)
+
+    def _write(self, name: str, spec: AreaSpec, write: Write, segment: SegmentWriter) -> None:
+        self._report.frontiers[name] = self._w1 if write.frontier is None else write.frontier
+        if len(write.elements):
+            run = sorted_run(spec, write.elements, write.keep)
+            ref = segment.write(run, (self._low, self._high))
+            self._report.areas.setdefault(name, []).append(ref)
+
+    def _compact(self, segment: SegmentWriter) -> None:
+        """Rewrite this task's part of the runs that the driver chose."""
+        specs = self._program.specs()
+        for name, chosen in self._spec.compactions.items():
+            state = self._spec.areas[name]
+            runs = self._runs(specs[name], (ref for ref in state.refs if ref.name in chosen))
+            if runs and len(merged := merge(specs[name], runs, state.frontier)):
+                ref = segment.write(merged, (self._low, self._high))
+                self._report.areas.setdefault(name, []).append(ref)
+
+    # --- results --------------------------------------------------------------------------------
+
+    def _publish(self, segment: SegmentWriter) -> None:
+        for view, origin in self._program.views.items():
+            spec = self._program.view_areas[view]
+            if self._program.view_rounds[view] == self._round:
+                out = self._input(origin, spec.schema)
+                if len(out):
+                    self._report.views[view] = segment.write(sorted_run(spec, out))
+
+    def _passes(self, edge: Edge) -> bool:
+        return edge.leaves <= self._round < edge.arrives
+
+    def _send(self, edge: Edge) -> dict[int, Elements]:
+        """The rows of an edge by the task they go to, at their first round or on their way."""
+        schema = self._program.places[edge.producer].operator.schema
+        if edge.leaves < self._round:
+            return {self._task: concat(schema, self._arrived.get(edge.number, []))}
+        out = self._results[edge.producer]
+        match edge.mode:
+            case "stay":
+                return {self._task: out}
+            case "all":
+                return dict.fromkeys(range(self._spec.tasks), out)
+            case "spread":
+                owner = self._spec.task_of(record.hash_rows(out.key(edge.key), len(out)))
+                order = record.sort_by(owner)
+                bounds = np.searchsorted(owner[order], np.arange(self._spec.tasks + 1))
+                parts = out.take(order)
+                return {
+                    task: parts.slice(int(bounds[task]), int(bounds[task + 1]))
+                    for task in range(self._spec.tasks)
+                    if bounds[task] < bounds[task + 1]
+                }

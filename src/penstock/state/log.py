@@ -1,0 +1,134 @@
+"""The log: numbered commits, each created atomically, that add up to the manifest.
+
+Law: what the log does not name does not exist, so a task may die or run twice, and a process may be
+killed at any moment: nothing is lost and nothing counts twice. A commit is a file that comes into
+being whole or not at all; whoever comes second to a number loses. Every so often a checkpoint holds
+the whole manifest, and older commits go.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+from typing import IO, Any
+
+from penstock.errors import StateError, WriterConflictError
+from penstock.state.manifest import (
+    Action,
+    Manifest,
+    action_from_json,
+    action_to_json,
+    manifest_from_json,
+    manifest_to_json,
+)
+
+CHECKPOINT_EVERY = 50
+_COMMIT, _CHECKPOINT = ".json", ".checkpoint"
+
+
+class Log:
+    """A state directory's log, opened by its one writer."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        directory.mkdir(parents=True, exist_ok=True)
+        self._lock = _lock(directory / "writer.lock")
+        self.manifest = read_manifest(directory)
+
+    def commit(self, actions: Sequence[Action], note: dict[str, Any] | None = None) -> Manifest:
+        """Make the actions true, all of them or none. The note is for people, not folded."""
+        version = self.manifest.version + 1
+        body = {"actions": [action_to_json(action) for action in actions], "note": note or {}}
+        _create(_path(self._directory, version, _COMMIT), body)
+        self.manifest = fold(self.manifest, version, actions)
+        if version % CHECKPOINT_EVERY == 0:
+            self._checkpoint()
+        return self.manifest
+
+    def close(self) -> None:
+        self._lock.close()
+
+    def _checkpoint(self) -> None:
+        version = self.manifest.version
+        _create(_path(self._directory, version, _CHECKPOINT), manifest_to_json(self.manifest))
+        for path in self._directory.iterdir():
+            if path.suffix in (_COMMIT, _CHECKPOINT) and int(path.stem) <= version - (
+                2 * CHECKPOINT_EVERY
+            ):
+                path.unlink()
+
+
+def fold(manifest: Manifest, version: int, actions: Sequence[Action]) -> Manifest:
+    return reduce(lambda m, action: action.apply(m), actions, replace(manifest, version=version))
+
+
+def read_manifest(directory: Path) -> Manifest:
+    """The manifest as of the latest commit; readers need no lock."""
+    names = [path.name for path in directory.iterdir()] if directory.exists() else []
+    commits = sorted(int(name[: -len(_COMMIT)]) for name in names if name.endswith(_COMMIT))
+    checkpoints = [int(n[: -len(_CHECKPOINT)]) for n in names if n.endswith(_CHECKPOINT)]
+    manifest = Manifest()
+    if checkpoints:
+        manifest = manifest_from_json(_read(_path(directory, max(checkpoints), _CHECKPOINT)))
+    for version in range(manifest.version + 1, max(commits, default=0) + 1):
+        data = _read(_path(directory, version, _COMMIT))
+        manifest = fold(manifest, version, [action_from_json(a) for a in data["actions"]])
+    return manifest
+
+
+def _path(directory: Path, version: int, suffix: str) -> Path:
+    return directory / f"{version:020d}{suffix}"
+
+
+def _create(path: Path, body: dict[str, Any]) -> None:
+    """A file with this content, or none; an error where there is one already."""
+    text = json.dumps(body).encode()
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    with open(temporary, "wb") as file:
+        file.write(b"%08x\n" % zlib.crc32(text) + text)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(temporary, path)
+    except FileExistsError as error:
+        raise WriterConflictError(
+            f"{path} was written by another process; only one may write to a state directory. "
+            "Stop the other one, or choose another path."
+        ) from error
+    finally:
+        temporary.unlink()
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        checksum, _, text = path.read_bytes().partition(b"\n")
+        if int(checksum, 16) != zlib.crc32(text):
+            raise StateError(path, "its checksum does not match its content")
+        data: dict[str, Any] = json.loads(text)
+    except (OSError, ValueError) as error:
+        raise StateError(path, str(error) or "it is not a log file") from error
+    return data
+
+
+def _lock(path: Path) -> IO[str]:
+    file = open(path, "a+")  # noqa: SIM115 - held for as long as the log is open
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.seek(0)
+        holder = file.read().strip() or "unknown"
+        file.close()
+        raise WriterConflictError(
+            f"process {holder} is writing to {path.parent.parent}; only one may at a time. "
+            "Stop it, choose another path, or read with spark.read.format('penstock')."
+        ) from error
+    file.truncate(0)
+    file.write(str(os.getpid()))
+    file.flush()
+    return file
