@@ -84,6 +84,8 @@ def substitute(expr: Expr, by_name: Mapping[str, Expr]) -> Expr:
 def is_simple(expr: Expr) -> bool:
     """Whether every function in the expression can be evaluated outside Spark."""
     match expr:
+        case Call("%", (left, _)) if pa.types.is_decimal(left.type):
+            return False
         case Call(function, args):
             return function in SIMPLE and all(map(is_simple, args))
     return True

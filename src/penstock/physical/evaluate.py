@@ -41,7 +41,8 @@ def evaluate(expr: Expr, x: Elements) -> pa.Array:
         case Call(function, args) if function in _FUNCTIONS:
             values = [evaluate(arg, x) for arg in args]
             try:
-                return _FUNCTIONS[function](*values)
+                result = _FUNCTIONS[function](*values)
+                return result if result.type == expr.type else result.cast(expr.type)
             except pa.ArrowInvalid as error:
                 raise ArithmeticOverflowError(f"{expr}: {error}") from error
     raise UnsupportedError(f"{expr} is not a simple expression; only Spark can evaluate it")
@@ -103,13 +104,14 @@ def _comparison(arrow: Callable[..., Any], test: Callable[[Any, Any], Any]) -> C
 
 def _remainder(a: pa.Array, b: pa.Array) -> pa.Array:
     """The remainder with the sign of the dividend."""
-    zero = pa.scalar(0, type=b.type)
-    if pc.any(pc.equal(b, zero)).as_py():
+    if pa.types.is_decimal(a.type):
+        raise UnsupportedError("% of decimals; only Spark can evaluate it")
+    unknown = record.any_null((a, b), len(a))
+    divisor = np.where(unknown, 1, record.numpy(b))
+    if np.any(divisor == 0):
         raise pa.ArrowInvalid("division by zero")
-    if pa.types.is_floating(a.type):
-        mask = record.any_null((a, b), len(a))
-        return pa.array(np.fmod(record.numpy(a), record.numpy(b)), mask=mask)
-    return pc.subtract(a, pc.multiply(pc.divide(a, b), b))
+    with np.errstate(invalid="ignore"):
+        return pa.array(np.fmod(record.numpy(a), divisor), type=a.type, mask=unknown)
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -14,11 +14,13 @@ from functools import cached_property
 from typing import Literal, TypeAlias
 
 from penstock.algebra import codec
-from penstock.algebra.plan import Node, Scan
-from penstock.element import Elements
+from penstock.algebra.expr import is_simple
+from penstock.algebra.plan import Node
+from penstock.physical.branches import Branch, branches
 from penstock.physical.distribution import Key, satisfies, spread
 from penstock.physical.kernel import Kernel
 from penstock.physical.lower import Graph, Operator
+from penstock.physical.transforms import Project, Select
 from penstock.state.run import AreaSpec
 
 
@@ -34,8 +36,12 @@ class Lane:
         return self.area.name
 
     @cached_property
+    def branches(self) -> tuple[Branch, ...]:
+        return branches(self.operator)
+
+    @property
     def sources(self) -> frozenset[str]:
-        return frozenset(op.work.name for op in self.operator.walk() if isinstance(op.work, Scan))
+        return frozenset(branch.source.name for branch in self.branches)
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,7 @@ class FromEdge:
 
 
 Origin: TypeAlias = FromLane | FromOperator | FromEdge
+Mode: TypeAlias = Literal["spread", "stay", "all", "spark"]
 
 
 @dataclass(frozen=True)
@@ -62,14 +69,20 @@ class Edge:
     """Results of one operator on their way to a later round.
 
     `spread`: to the task that owns their key; `stay`: to the same task; `all`: to every task.
+    `spark`: to the same task, by way of a transform that only Spark can make.
     """
 
     number: int
     producer: int
-    mode: Literal["spread", "stay", "all"]
+    mode: Mode
     key: Key
     leaves: int
     arrives: int
+    transform: Select | Project | None = None
+
+    @property
+    def moves(self) -> bool:
+        return self.mode in ("spread", "all")
 
 
 @dataclass(frozen=True)
@@ -108,6 +121,9 @@ class Program:
     def rounds(self) -> int:
         return 1 + max((p.round for p in self.places), default=0)
 
+    def leaving(self, round: int) -> list[Edge]:
+        return [edge for edge in self.edges if edge.leaves == round]
+
     def specs(self) -> dict[str, AreaSpec]:
         """Every area there is: of lanes, of operators, of views."""
         found = {name: lane.area for name, lane in self.lanes.items()}
@@ -131,17 +147,6 @@ def base_area(view: str) -> str:
 def compile_views(views: Mapping[str, Node]) -> Program:
     graph = Graph()
     return _Compiler().program({name: graph.lower(plan) for name, plan in views.items()})
-
-
-def run_linear(operator: Operator, source: str, rows: Elements) -> Elements:
-    """What the rows of one source add to an operator that is linear in the sources."""
-    match operator.work:
-        case Scan(name):
-            return rows if name == source else Elements.empty(operator.schema)
-        case Kernel():
-            raise TypeError(f"{operator.work} keeps state; it runs in a step")
-        case transform:
-            return transform.apply(*(run_linear(i, source, rows) for i in operator.inputs))
 
 
 class _Compiler:
@@ -172,6 +177,9 @@ class _Compiler:
         return Program(tuple(self._places), self._lanes, edges, origins, rounds, areas)
 
     def _put(self, operator: Operator) -> None:
+        if self._is_sparks(operator.work):
+            self._put_sparks(operator)
+            return
         keys = self._keys(operator)
         round = max(
             (
@@ -188,6 +196,22 @@ class _Compiler:
         self._place_of[operator] = len(self._places)
         self._places.append(Place(operator, self._identity(operator), round, origins))
 
+    def _put_sparks(self, operator: Operator) -> None:
+        """A transform with functions of Spark is made on the way to a next round."""
+        (child,) = operator.inputs
+        round = self._round(child) + 1
+        edge = self._edge(child, "spark", (), round, operator.work)
+        self._place_of[operator] = len(self._places)
+        self._places.append(Place(operator, self._identity(operator), round, (edge,)))
+
+    def _is_sparks(self, work: object) -> bool:
+        match work:
+            case Select(predicate):
+                return not is_simple(predicate)
+            case Project(outputs):
+                return not all(is_simple(expr) for _, expr in outputs)
+        return False
+
     def _keys(self, operator: Operator) -> Sequence[Key | Literal["any"] | None]:
         """How each input is to be spread; `any` where it does not matter."""
         if isinstance(operator.work, Kernel):
@@ -202,7 +226,7 @@ class _Compiler:
             chosen = key if key is not None and key != "any" else tuple(child.schema.names)
             return self._lane(child, chosen, whole=key is None)
         if self._must_move(child, key):
-            mode: Literal["spread", "stay", "all"] = "all" if key is None else "spread"
+            mode: Mode = "all" if key is None else "spread"
             return self._edge(child, mode, key if isinstance(key, tuple) else (), round)
         if self._round(child) < round:
             return self._edge(child, "stay", (), round)
@@ -214,11 +238,12 @@ class _Compiler:
         return FromLane(name, whole)
 
     def _edge(
-        self, child: Operator, mode: Literal["spread", "stay", "all"], key: Key, round: int
+        self, child: Operator, mode: Mode, key: Key, round: int, work: object = None
     ) -> FromEdge:
         place = self._place_of[child]
-        edge = Edge(len(self._edges), place, mode, key, self._round(child), round)
-        return FromEdge(self._edges.setdefault((place, mode, key, round), edge).number)
+        transform = work if isinstance(work, Select | Project) else None
+        edge = Edge(len(self._edges), place, mode, key, self._round(child), round, transform)
+        return FromEdge(self._edges.setdefault((place, mode, key, round, transform), edge).number)
 
     def _round(self, operator: Operator) -> int:
         return self._places[self._place_of[operator]].round

@@ -119,9 +119,14 @@ class Engine:
     # --- receiving ------------------------------------------------------------------------------
 
     def receive_table(self, source: str, rows: pa.Table) -> IngestReport:
-        """A batch that is in this process: no job is needed to bring it in."""
-        store = store_of(self.runs)
-        return self._receive(source, lambda ingest: ingest.run(rows.to_batches(), store))
+        """A batch that is in this process: it needs no job unless Spark has to compute on it."""
+
+        def run(ingest: Ingest) -> IngestReport:
+            if ingest.computed:
+                return self._jobs.ingest(rows, ingest, self.runs)
+            return ingest.run(rows.to_batches(), store_of(self.runs))
+
+        return self._receive(source, run)
 
     def receive_rows(self, source: str, rows: DataFrame, batch: int | None = None) -> IngestReport:
         """A batch as a DataFrame; one with a number that was received before is not again."""

@@ -12,10 +12,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
+from penstock import record
 from penstock.element import Elements
+from penstock.physical.program import Edge, Program
+from penstock.physical.transforms import Project, Select
 from penstock.runtime import wire
+from penstock.runtime.expressions import text, to_sql
 from penstock.runtime.reading import Reading
 from penstock.runtime.sources import Ingest, IngestReport
 from penstock.runtime.task import Report, RoundTask, StepSpec, hash_range
@@ -49,16 +54,25 @@ class SparkJobs:
 
     def step(self, spec: StepSpec) -> list[Report]:
         """Run all rounds of a step, each in so many tasks, and gather what they report."""
-        pickled = pickle.dumps(spec)
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        pickled, program = pickle.dumps(spec), spec.program
         rows = self.spark.range(0, spec.tasks, 1, spec.tasks)
-        for round in range(spec.program.rounds):
+        for round in range(program.rounds):
             if round > 0:
+                rows = _computed(rows, program.leaving(round - 1))
+            if any(edge.moves for edge in program.leaving(round - 1)):
                 rows = rows.repartitionById(spec.tasks, "task")
-            rows = rows.mapInArrow(_in_task(pickled, round), wire.SPARK_SCHEMA)
+            out = from_arrow_schema(wire.schema(program, round))
+            rows = rows.mapInArrow(_in_task(pickled, round), out)
         return [wire.unpacked_report(data.as_py()) for data in rows.toArrow().column("data")]
 
-    def ingest(self, rows: DataFrame, ingest: Ingest, directory: Path) -> IngestReport:
+    def ingest(self, rows: DataFrame | pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
         """Bring the rows of a DataFrame, whose columns are the source's, into its lanes."""
+        if isinstance(rows, pa.Table):
+            rows = self.spark.createDataFrame(rows)
+        computed = [f"{to_sql(expr)} AS {name}" for name, expr in ingest.computed.items()]
+        rows = rows.selectExpr("*", *computed) if computed else rows
         pickled = pickle.dumps(ingest)
 
         def run(batches: Batches) -> Batches:
@@ -72,6 +86,23 @@ class SparkJobs:
         return total
 
 
+def _computed(rows: DataFrame, edges: list[Edge]) -> DataFrame:
+    """The rows of a round with what Spark is to make of them on their way to the next."""
+    columns = []
+    for edge in edges:
+        name, here = wire.column(edge), f"edge = {edge.number}"
+        match edge.transform:
+            case Select(predicate):
+                rows = rows.where(f"NOT ({here}) OR {to_sql(predicate, f'{name}.')}")
+                columns.append(name)
+            case Project(outputs):
+                fields = [(out, to_sql(expr, f"{name}.")) for out, expr in outputs]
+                fields += [(time, f"{name}.{time}") for time in ("__ts", "__te", "__n")]
+                parts = ", ".join(f"{to_sql(text(out))}, {value}" for out, value in fields)
+                columns.append(f"CASE WHEN {here} THEN named_struct({parts}) END AS {name}")
+    return rows.selectExpr("edge", "task", "data", *columns) if columns else rows
+
+
 def store_of(directory: Path) -> FileStore:
     """This process's store for a directory; runs stay open from step to step."""
     return _stores.setdefault(directory, FileStore(directory))
@@ -79,22 +110,26 @@ def store_of(directory: Path) -> FileStore:
 
 def run_round(spec: StepSpec, round: int, task: int, batches: Batches) -> Batches:
     """One round of a step in one task: what arrived goes in, what is to be sent comes out."""
-    store = store_of(spec.directory)
+    store, program = store_of(spec.directory), spec.program
     store.forget({ref.name for area in spec.areas.values() for ref in area.refs})
+    out = wire.schema(program, round)
     arrived: dict[int, list[Elements]] = {}
-    for edge, data in _received(batches):
-        if edge == wire.REPORT:
-            yield _row(wire.REPORT, task, data)
-        else:
-            producer = spec.program.places[spec.program.edges[edge].producer]
-            x = wire.unpacked(producer.operator.schema, data)
-            arrived.setdefault(edge, []).append(x)
+    for batch in batches:  # all of it: Spark gives up a Python worker that leaves input behind
+        for number, data in _received(program, batch):
+            if isinstance(data, Elements):
+                arrived.setdefault(number, []).append(data)
+            else:
+                yield wire.row(out, wire.REPORT, task, data)
     report, sent = RoundTask(spec, round, task, store).run(arrived)
-    for edge, by_task in sent.items():
+    for number, by_task in sent.items():
+        edge = program.edges[number]
         for receiver, x in by_task.items():
-            for data in wire.packed(x):
-                yield _row(edge, receiver, data)
-    yield _row(wire.REPORT, task, wire.packed_report(report))
+            if edge.mode == "spark":
+                yield wire.rows(out, edge, receiver, x)
+            else:
+                for part in wire.packed(x):
+                    yield wire.row(out, number, receiver, part)
+    yield wire.row(out, wire.REPORT, task, wire.packed_report(report))
 
 
 def _in_task(pickled: bytes, round: int) -> Callable[[Batches], Batches]:
@@ -108,19 +143,25 @@ def _in_task(pickled: bytes, round: int) -> Callable[[Batches], Batches]:
     return run
 
 
-def _received(batches: Batches) -> Iterator[tuple[int, bytes]]:
-    """What came on edges. The rows that merely start the first round have one column only.
-
-    All must be read even so: Spark gives up a Python worker that leaves input behind.
-    """
-    for batch in batches:
-        if batch.num_columns == len(wire.SCHEMA):
-            yield from zip(batch.column(0).to_pylist(), batch.column(2).to_pylist(), strict=True)
-
-
-def _row(edge: int, task: int, data: bytes) -> pa.RecordBatch:
-    arrays = [pa.array([edge], pa.int32()), pa.array([task], pa.int32()), pa.array([data])]
-    return pa.RecordBatch.from_arrays(arrays, schema=wire.SCHEMA)
+def _received(program: Program, batch: pa.RecordBatch) -> Iterator[tuple[int, Elements | bytes]]:
+    """What came on edges; nothing comes in the rows that merely start the first round."""
+    if batch.num_columns == 1:
+        return
+    numbers = record.numpy(batch.column("edge"))
+    for number, data in zip(numbers.tolist(), batch.column("data"), strict=True):
+        if number == wire.REPORT:
+            yield number, data.as_py()
+        elif data.is_valid:
+            producer = program.places[program.edges[number].producer]
+            yield number, wire.unpacked(producer.operator.schema, data.as_buffer())
+    for edge in program.edges:
+        name = wire.column(edge)
+        if name in batch.schema.names and np.any(mine := numbers == edge.number):
+            struct = batch.column(name).filter(pa.array(mine))
+            schema = program.places[edge.producer].operator.schema
+            if isinstance(edge.transform, Project):
+                schema = edge.transform.schema()
+            yield edge.number, wire.computed(schema, struct)
 
 
 def read_view(spark: SparkSession, reading: Reading, tasks: int) -> DataFrame:

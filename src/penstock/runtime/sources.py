@@ -16,9 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock import record
-from penstock.element import BEGIN, INF, Elements
+from penstock.algebra.expr import Call, Column, Expr, substitute
+from penstock.element import BEGIN, INF, Elements, concat
 from penstock.errors import PlanError
-from penstock.physical.program import Lane, run_linear
+from penstock.physical.branches import STAMP
+from penstock.physical.program import Lane
 from penstock.record import Ints
 from penstock.runtime.task import hash_range, task_of
 from penstock.state.run import AreaSpec, sorted_run
@@ -65,6 +67,13 @@ class SourceDefinition:
             )
 
 
+def _time_as_integer(column: Column) -> Expr:
+    if pa.types.is_integer(column.type):
+        return Call("cast", (column,), pa.int64())
+    timestamp = pa.timestamp("us", tz="UTC")
+    return Call("unix_micros", (Call("cast", (column,), timestamp),), pa.int64())
+
+
 def is_time(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
@@ -107,10 +116,30 @@ class Ingest:
     frontier: int
     tasks: int
 
+    @property
+    def computed(self) -> dict[str, Expr]:
+        """The columns that Spark adds to those of the source."""
+        found: dict[str, Expr] = {}
+        for lane in self.lanes:
+            for branch in lane.branches:
+                if branch.source.name == self.source.name:
+                    found |= branch.computed
+        stamp = {STAMP: _time_as_integer(self._time)}
+        return {name: substitute(expr, stamp) for name, expr in found.items()}
+
+    @property
+    def _time(self) -> Column:
+        return Column(self.source.time, self.source.schema.field(self.source.time).type)
+
+    @property
+    def _schema(self) -> pa.Schema:
+        added = [pa.field(name, expr.type) for name, expr in self.computed.items()]
+        return pa.schema([*self.source.schema, *added])
+
     def run(self, batches: Iterable[pa.RecordBatch], store: FileStore) -> IngestReport:
         report = IngestReport()
         with store.segment() as segment:
-            for batch in _large(batches, self.source.schema):
+            for batch in _large(batches, self._schema):
                 report.add(self._batch(batch, segment))
         return report
 
@@ -123,11 +152,12 @@ class Ingest:
         if self.source.weight is not None:
             n = record.numpy(batch.column(self.source.weight).fill_null(1)).astype(np.int64)
         late = unknown | (ts < self.frontier)
-        rows = Elements(self.source.schema, tuple(batch.columns), ts, te, n)
+        rows = Elements(batch.schema, tuple(batch.columns), ts, te, n)
         report = IngestReport(int(np.count_nonzero(~late)), int(np.count_nonzero(late)))
         if report.late and self.source.late == "keep":
             spec = late_area(self.source)
-            report.areas[spec.name] = [segment.write(sorted_run(spec, rows.where(late)))]
+            kept = rows.where(late).select(self.source.schema.names)
+            report.areas[spec.name] = [segment.write(sorted_run(spec, kept))]
         rows = rows.where(~late & (ts < te))
         if len(rows):
             report.largest = int(rows.ts.max())
@@ -137,12 +167,13 @@ class Ingest:
 
     def _fill(self, lane: Lane, rows: Elements, segment: SegmentWriter) -> Iterator[RunRef]:
         """What the rows add to a lane, as one run for each range of owners."""
-        x = run_linear(lane.operator, self.source.name, rows)
+        mine = [b for b in lane.branches if b.source.name == self.source.name]
+        x = concat(lane.area.schema, [branch.run(rows) for branch in mine])
         owner = task_of(record.hash_rows(x.key(lane.area.key), len(x)), self.tasks)
         for task in range(self.tasks):
-            mine = x.where(owner == task)
-            if len(mine):
-                yield segment.write(sorted_run(lane.area, mine), hash_range(task, self.tasks))
+            part = x.where(owner == task)
+            if len(part):
+                yield segment.write(sorted_run(lane.area, part), hash_range(task, self.tasks))
 
 
 def event_times(column: pa.Array) -> tuple[Ints, record.Mask]:

@@ -109,12 +109,15 @@ class RoundTask:
 
     def _run_place(self, place: Place, segment: SegmentWriter) -> Elements:
         started = perf_counter()
-        inputs = [
-            self._input(origin, child.schema)
-            for origin, child in zip(place.origins, place.operator.inputs, strict=True)
-        ]
         work = place.operator.work
-        if isinstance(work, Kernel):
+        sparks = self._made_by_spark(place)
+        schemas = [child.schema for child in place.operator.inputs]
+        if sparks:
+            schemas = [place.operator.schema]
+        inputs = [self._input(o, s) for o, s in zip(place.origins, schemas, strict=True)]
+        if sparks:
+            (out,) = inputs
+        elif isinstance(work, Kernel):
             out = self._run_kernel(place, work, inputs, segment)
         else:
             out = work.apply(*inputs)  # type: ignore[union-attr]
@@ -128,6 +131,12 @@ class RoundTask:
             }
         )
         return out
+
+    def _made_by_spark(self, place: Place) -> bool:
+        match place.origins:
+            case (FromEdge(edge),):
+                return self._program.edges[edge].mode == "spark"
+        return False
 
     def _run_kernel(
         self, place: Place, kernel: Kernel, inputs: list[Elements], segment: SegmentWriter
@@ -205,7 +214,7 @@ class RoundTask:
             return {self._task: concat(schema, self._arrived.get(edge.number, []))}
         out = self._results[edge.producer]
         match edge.mode:
-            case "stay":
+            case "stay" | "spark":
                 return {self._task: out}
             case "all":
                 return dict.fromkeys(range(self._spec.tasks), out)

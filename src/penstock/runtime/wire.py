@@ -1,7 +1,8 @@
-"""Elements and reports as bytes, for their way between tasks and to the driver.
+"""Elements and reports on their way between tasks and to the driver.
 
 Rows between rounds travel as whole Arrow batches in a binary column: to Spark they are a few opaque
-rows, so an exchange costs a copy and no conversion, whatever the columns are.
+rows, so an exchange costs a copy and no conversion, whatever the columns are. Only where Spark is
+to evaluate something on the way do elements travel as rows, in a struct column for their edge.
 """
 
 from __future__ import annotations
@@ -13,14 +14,60 @@ from dataclasses import asdict
 import pyarrow as pa
 
 from penstock.element import Elements
+from penstock.physical.program import Edge, Program
 from penstock.record import numpy as values_of
 from penstock.runtime.task import Report
 from penstock.state.store import RunRef
 
-SCHEMA = pa.schema([("edge", pa.int32()), ("task", pa.int32()), ("data", pa.binary())])
-SPARK_SCHEMA = "edge INT, task INT, data BINARY"
+_ROW = [("edge", pa.int32()), ("task", pa.int32()), ("data", pa.binary())]
+_TIMES = [(name, pa.int64()) for name in ("__ts", "__te", "__n")]
 REPORT = -1
 _ROWS = 1 << 18
+
+
+def schema(program: Program, round: int) -> pa.Schema:
+    """Of what leaves a round."""
+    structs = [
+        (column(edge), pa.struct([*program.places[edge.producer].operator.schema, *_TIMES]))
+        for edge in program.leaving(round)
+        if edge.mode == "spark"
+    ]
+    return pa.schema([*_ROW, *structs])
+
+
+def column(edge: Edge) -> str:
+    return f"edge{edge.number}"
+
+
+def row(out: pa.Schema, edge: int, task: int, data: bytes) -> pa.RecordBatch:
+    """A row that is opaque to Spark."""
+    values = {"edge": edge, "task": task, "data": data}
+    return pa.RecordBatch.from_arrays(
+        [pa.array([values.get(f.name)], f.type) for f in out], schema=out
+    )
+
+
+def rows(out: pa.Schema, edge: Edge, task: int, x: Elements) -> pa.RecordBatch:
+    """Elements as rows that Spark can compute with."""
+    kind = out.field(column(edge)).type
+    arrays = [*x.columns, *map(pa.array, (x.ts, x.te, x.n))]
+    struct = pa.StructArray.from_arrays(arrays, fields=list(kind))
+    constants = {"edge": edge.number, "task": task}
+    return pa.RecordBatch.from_arrays(
+        [
+            struct
+            if f.name == column(edge)
+            else pa.repeat(pa.scalar(constants.get(f.name), f.type), len(x))
+            for f in out
+        ],
+        schema=out,
+    )
+
+
+def computed(schema: pa.Schema, struct: pa.StructArray) -> Elements:
+    """Elements from the rows of an edge's struct."""
+    *columns, ts, te, n = struct.flatten()
+    return Elements(schema, tuple(columns), values_of(ts), values_of(te), values_of(n))
 
 
 def packed(x: Elements) -> Iterator[bytes]:

@@ -125,7 +125,9 @@ class FileStore:
         path = self.path(ref.segment)
         try:
             with pa.memory_map(str(path)) as mapped:
-                data = mapped.read_buffer().slice(ref.offset, ref.length)
+                whole = mapped.read_buffer()
+            start = min(ref.offset, whole.size)
+            data = whole.slice(start, min(ref.length, whole.size - start))
             found = zlib.crc32(data)
             if found != ref.checksum or data.size != ref.length:
                 raise StateError(path, _damaged(ref, found, data.size))

@@ -1,0 +1,90 @@
+"""Linear operators as branches: what each source adds to them, in terms of the source's own rows.
+
+An operator that only transforms what comes from sources is a sum of branches, one for each way from
+a source to it. In a branch all conditions and results are expressions over the source's columns, so
+those that only Spark can evaluate can be, where the rows come in; what is left is simple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from penstock.algebra.codec import fingerprint
+from penstock.algebra.expr import Column, Expr, is_simple, substitute
+from penstock.algebra.plan import Scan
+from penstock.element import Elements
+from penstock.physical.kernels.coalesce import Coalescing
+from penstock.physical.lower import Operator
+from penstock.physical.transforms import End, Merge, Negate, Project, Select, Stamp
+
+STAMP = "__stamp"
+
+
+@dataclass(frozen=True)
+class Branch:
+    """The rows of a source that meet the conditions, ended as the windows say, as new records."""
+
+    source: Scan
+    outputs: Mapping[str, Expr]
+    conditions: tuple[Expr, ...] = ()
+    validity: tuple[End | Negate | Coalescing, ...] = ()
+    computed: Mapping[str, Expr] = field(default_factory=dict)
+
+    def run(self, rows: Elements) -> Elements:
+        """What rows add; they have the source's columns and those that Spark computed."""
+        x = Stamp(STAMP).apply(rows)
+        for condition in self.conditions:
+            x = Select(condition).apply(x)
+        x = Project(tuple(self.outputs.items())).apply(x)
+        for transform in self.validity:
+            x = transform.apply(x)
+        return x
+
+
+def branches(operator: Operator) -> tuple[Branch, ...]:
+    """The branches of a linear operator, with what only Spark can compute set apart."""
+    return tuple(_with_computed(branch) for branch in _branches(operator))
+
+
+def _branches(operator: Operator) -> tuple[Branch, ...]:
+    below = [branch for child in operator.inputs for branch in _branches(child)]
+    match operator.work:
+        case Scan() as scan:
+            return (Branch(scan, {f.name: Column(f.name, f.type) for f in scan.schema}),)
+        case Merge():
+            return tuple(below)
+        case Select(predicate):
+            return tuple(
+                replace(b, conditions=(*b.conditions, substitute(predicate, b.outputs)))
+                for b in below
+            )
+        case Project(outputs):
+            return tuple(
+                replace(b, outputs={name: substitute(e, b.outputs) for name, e in outputs})
+                for b in below
+            )
+        case Stamp(name):
+            stamp = Column(STAMP, pa.int64())
+            return tuple(replace(b, outputs={**b.outputs, name: stamp}) for b in below)
+        case (End() | Negate() | Coalescing()) as transform:
+            return tuple(replace(b, validity=(*b.validity, transform)) for b in below)
+    raise TypeError(f"{operator.work} keeps state; it runs in a step")
+
+
+def _with_computed(branch: Branch) -> Branch:
+    """Every expression that is not simple becomes a column, computed where rows come in."""
+    computed: dict[str, Expr] = {}
+
+    def column(expr: Expr) -> Expr:
+        if is_simple(expr):
+            return expr
+        name = f"__x{fingerprint(expr)}"
+        computed[name] = expr
+        return Column(name, expr.type)
+
+    conditions = tuple(map(column, branch.conditions))
+    outputs = {name: column(expr) for name, expr in branch.outputs.items()}
+    return replace(branch, outputs=outputs, conditions=conditions, computed=computed)

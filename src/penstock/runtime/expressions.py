@@ -1,0 +1,70 @@
+"""Expressions as Spark SQL, for Spark to evaluate what is not simple."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.algebra.expr import ARITHMETIC, COMPARISONS, Call, Column, Expr, Literal
+
+
+def to_sql(expr: Expr, prefix: str = "") -> str:
+    """The SQL text of an expression over the columns of a row, or of a struct in it.
+
+    The name of a function may be a template in which `{0}`, `{1}`, ... stand for its arguments.
+    """
+    match expr:
+        case Column(name):
+            return f"{prefix}{_quoted(name)}"
+        case Literal(value, kind):
+            return _literal(value, kind)
+    call: Call = expr
+    args = [to_sql(arg, prefix) for arg in call.args]
+    match call.function:
+        case "and" | "or" as word:
+            return "(" + f" {word.upper()} ".join(args) + ")"
+        case "not":
+            return f"(NOT {args[0]})"
+        case "is null":
+            return f"({args[0]} IS NULL)"
+        case "cast":
+            return f"CAST({args[0]} AS {sql_type(call.type)})"
+        case operator if operator in (*COMPARISONS, *ARITHMETIC):
+            return f"({args[0]} {operator} {args[1]})"
+        case template if "{" in template:
+            return f"({template.format(*args)})"
+    return f"{call.function}({', '.join(args)})"
+
+
+def text(value: str) -> Literal:
+    return Literal(value, pa.string())
+
+
+def sql_type(kind: pa.DataType) -> str:
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    return from_arrow_type(kind).simpleString()
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _literal(value: Any, kind: pa.DataType) -> str:
+    """A literal of just this type."""
+    match value:
+        case None:
+            return f"CAST(NULL AS {sql_type(kind)})"
+        case bool():
+            return str(value).upper()
+        case str():
+            escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+            return f"CAST('{escaped}' AS {sql_type(kind)})"
+        case bytes():
+            return f"X'{value.hex()}'"
+        case date() | int() | float() | Decimal():
+            return f"CAST('{value}' AS {sql_type(kind)})"
+    raise TypeError(f"{value!r} has no literal of type {kind}")
