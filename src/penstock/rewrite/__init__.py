@@ -1,0 +1,141 @@
+"""What equals what: rules that turn a plan into one with the same snapshots that costs less.
+
+Law: for every rule r, every plan S it applies to and every time t, r(S) has the schema of S and
+its snapshot at t. Expressions are taken to be pure functions of their arguments.
+
+Each rule is one function in a file of its name; `RULES` is the order in which they are tried, and
+any can be switched off by name. Filters and maps move down, towards the inputs, filters below maps;
+nothing moves up, so the rules come to an end. `commute` and `reassociate` are equivalences without
+a preferred side, for whoever orders joins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple, TypeAlias
+
+from penstock.algebra.plan import Node
+from penstock.errors import PlanError
+from penstock.rewrite.commute import commute
+from penstock.rewrite.drop_distinct_in_union import drop_distinct_in_union
+from penstock.rewrite.flatten_union import flatten_union
+from penstock.rewrite.join_on_equalities import join_on_equalities
+from penstock.rewrite.merge_filter_into_join import merge_filter_into_join
+from penstock.rewrite.merge_filters import merge_filters
+from penstock.rewrite.merge_grouped_aggregates import merge_grouped_aggregates
+from penstock.rewrite.merge_maps import merge_maps
+from penstock.rewrite.prune_columns import prune_columns
+from penstock.rewrite.push_distinct_through_join import push_distinct_through_join
+from penstock.rewrite.push_filter_through_aggregate import push_filter_through_aggregate
+from penstock.rewrite.push_filter_through_coalesce import push_filter_through_coalesce
+from penstock.rewrite.push_filter_through_distinct import push_filter_through_distinct
+from penstock.rewrite.push_filter_through_group import push_filter_through_group
+from penstock.rewrite.push_filter_through_join import push_filter_through_join
+from penstock.rewrite.push_filter_through_map import push_filter_through_map
+from penstock.rewrite.push_filter_through_rank import push_filter_through_rank
+from penstock.rewrite.push_filter_through_restrict import push_filter_through_restrict
+from penstock.rewrite.push_filter_through_row_window import push_filter_through_row_window
+from penstock.rewrite.push_filter_through_session import push_filter_through_session
+from penstock.rewrite.push_filter_through_set_operation import push_filter_through_set_operation
+from penstock.rewrite.push_filter_through_split import push_filter_through_split
+from penstock.rewrite.push_filter_through_sync import push_filter_through_sync
+from penstock.rewrite.push_filter_through_union import push_filter_through_union
+from penstock.rewrite.push_filter_through_upsert import push_filter_through_upsert
+from penstock.rewrite.push_filter_through_window import push_filter_through_window
+from penstock.rewrite.push_group_through_window import push_group_through_window
+from penstock.rewrite.push_join_condition import push_join_condition
+from penstock.rewrite.push_map_through_coalesce import push_map_through_coalesce
+from penstock.rewrite.push_map_through_split import push_map_through_split
+from penstock.rewrite.push_map_through_sync import push_map_through_sync
+from penstock.rewrite.push_map_through_union import push_map_through_union
+from penstock.rewrite.push_map_through_window import push_map_through_window
+from penstock.rewrite.reassociate import reassociate
+from penstock.rewrite.remove_distinct import remove_distinct
+from penstock.rewrite.remove_identity_map import remove_identity_map
+from penstock.rewrite.simplify_filter import simplify_filter
+from penstock.rewrite.strengthen_outer_join import strengthen_outer_join
+
+__all__ = ["NAMES", "RULES", "Rewritten", "Rule", "commute", "reassociate", "rewrite", "trace"]
+
+Rule: TypeAlias = Callable[[Node], Node | None]
+
+RULES: tuple[Rule, ...] = (
+    merge_grouped_aggregates,
+    flatten_union,
+    simplify_filter,
+    merge_filters,
+    strengthen_outer_join,
+    push_filter_through_map,
+    push_filter_through_union,
+    push_filter_through_distinct,
+    push_filter_through_set_operation,
+    push_filter_through_group,
+    push_filter_through_aggregate,
+    push_filter_through_join,
+    push_filter_through_rank,
+    push_filter_through_window,
+    push_filter_through_row_window,
+    push_filter_through_upsert,
+    push_filter_through_session,
+    push_filter_through_sync,
+    push_filter_through_restrict,
+    push_filter_through_coalesce,
+    push_filter_through_split,
+    merge_filter_into_join,
+    join_on_equalities,
+    push_join_condition,
+    push_group_through_window,
+    remove_distinct,
+    drop_distinct_in_union,
+    push_distinct_through_join,
+    push_map_through_union,
+    push_map_through_window,
+    push_map_through_sync,
+    push_map_through_coalesce,
+    push_map_through_split,
+    merge_maps,
+    prune_columns,
+    remove_identity_map,
+)
+
+NAMES: tuple[str, ...] = tuple(rule.__name__ for rule in RULES)
+
+
+class Rewritten(NamedTuple):
+    plan: Node
+    fired: tuple[str, ...]
+    """The names of the rules that changed the plan, in the order of their first use."""
+
+
+def rewrite(plan: Node, off: Collection[str] = frozenset()) -> Node:
+    """The plan after all rules, except those named in `off`, until none applies."""
+    return trace(plan, off).plan
+
+
+def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
+    """As `rewrite`, and which rules did it."""
+    if unknown := sorted(set(off) - set(NAMES)):
+        raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    rules = [rule for rule in RULES if rule.__name__ not in off]
+    most = 100 + 10 * sum(1 for _ in plan.walk())
+    fired: list[str] = []
+    before = None
+    while plan is not before:
+        before = plan
+        for rule in rules:
+            while (changed := _everywhere(rule, plan)) is not plan:
+                plan = changed
+                fired.append(rule.__name__)
+                if len(fired) > most:
+                    raise RuntimeError(f"rewriting does not end; the last rules: {fired[-10:]}")
+    return Rewritten(plan, tuple(dict.fromkeys(fired)))
+
+
+def _everywhere(rule: Rule, node: Node) -> Node:
+    """The rule applied once wherever it applies, inputs first; the same object if nowhere."""
+    before = node.inputs
+    inputs = tuple(_everywhere(rule, source) for source in before)
+    if any(new is not old for new, old in zip(inputs, before, strict=True)):
+        node = node.with_inputs(*inputs)
+    changed = rule(node)
+    return node if changed is None else changed

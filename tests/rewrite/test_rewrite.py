@@ -1,0 +1,125 @@
+"""The rules together: their order, their end, switching them off, saying which were used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pyarrow as pa
+import pytest
+
+from penstock import rewrite as rw
+from penstock.algebra import plan as p
+from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.expr import Column, Expr, Literal, compare, conjunction
+from penstock.errors import PlanError
+from penstock.testing import outline
+from tests.rewrite.patterns import PATTERNS
+
+INT = pa.int64()
+BIDS = p.Scan("bids", pa.schema([("auction", INT), ("bidder", INT), ("price", INT)]))
+AUCTIONS = p.Scan("auctions", pa.schema([("id", INT), ("seller", INT), ("reserve", INT)]))
+
+
+def column(name: str) -> Column:
+    return Column(name, INT)
+
+
+def is_(name: str, value: int) -> Expr:
+    return compare("=", column(name), Literal(value, INT))
+
+
+def query() -> p.Node:
+    """SELECT auction, max(price) FROM bids [RANGE 60] JOIN auctions WHERE ... GROUP BY auction"""
+    joined = p.Join(p.Window(BIDS, "sliding", 60), AUCTIONS)
+    conditions = (
+        compare("=", column("id"), column("auction")),
+        compare(">=", column("price"), column("reserve")),
+        is_("seller", 7),
+        is_("bidder", 3),
+    )
+    chosen = p.Filter(joined, conjunction(conditions))
+    return p.Aggregate(chosen, ("auction",), (AggregateCall("max", ("price",), "highest"),))
+
+
+def text(lines: str) -> str:
+    return dedent(lines).strip()
+
+
+def test_a_query() -> None:
+    plan, fired = rw.trace(query())
+    assert outline(plan) == text(
+        """
+        aggregate auction, highest=max(price)
+          map auction, price
+            inner join on auction = id where (price >= reserve)
+              window sliding 60
+                map auction, price
+                  filter (bidder = 3)
+                    bids
+              map id, reserve
+                filter (seller = 7)
+                  auctions
+        """
+    )
+    assert fired == (
+        "push_filter_through_join",
+        "push_filter_through_window",
+        "merge_filter_into_join",
+        "join_on_equalities",
+        "prune_columns",
+        "push_map_through_window",
+    )
+
+
+@pytest.mark.parametrize("name", rw.trace(query()).fired)
+def test_a_rule_that_is_off_does_not_fire(name: str) -> None:
+    assert name not in rw.trace(query(), off={name}).fired
+
+
+def test_all_rules_off() -> None:
+    assert rw.trace(query(), off=rw.NAMES) == (query(), ())
+
+
+def test_an_unknown_rule_cannot_be_switched_off() -> None:
+    with pytest.raises(PlanError, match=r"no rule merge_filter; there are .*merge_filters"):
+        rw.rewrite(query(), off={"merge_filter"})
+
+
+def test_rules_that_undo_each_other_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rw, "RULES", (rw.commute,))
+    with pytest.raises(RuntimeError, match=r"does not end.*commute"):
+        rw.rewrite(query())
+
+
+def test_equal_inputs_stay_equal() -> None:
+    total = p.Aggregate(p.Filter(p.Window(BIDS, "fixed", 60), is_("auction", 1)), ("bidder",), ())
+    plan = rw.rewrite(p.Union((total, total)))
+    first, second = plan.inputs
+    assert first == second
+
+
+def test_groups_are_merged_before_windows_hide_them() -> None:
+    count = AggregateCall("count", (), "n")
+    groups = (p.Group(p.Window(BIDS, "fixed", 60), column("bidder"), j) for j in (1, 2))
+    plan = p.Union(tuple(p.Aggregate(group, ("bidder",), (count,)) for group in groups))
+    assert outline(rw.rewrite(plan)) == text(
+        """
+        aggregate bidder, n=count()
+          window fixed 60
+            map bidder
+              filter ((bidder = 1) OR (bidder = 2))
+                bids
+        """
+    )
+
+
+def test_each_rule_has_a_file_of_its_name_and_a_docstring() -> None:
+    files = {path.stem for path in Path(rw.__file__).parent.glob("*.py")}
+    for rule in (*rw.RULES, rw.commute, rw.reassociate):
+        assert rule.__name__ in files
+        assert rule.__doc__
+
+
+def test_each_rule_has_patterns_to_be_tried_on() -> None:
+    assert set(PATTERNS) == {*rw.NAMES, "commute", "reassociate"}

@@ -1,0 +1,61 @@
+"""Each rule on many random streams: the snapshots before and after are equal.
+
+`PENSTOCK_EFFORT=10` tries ten times as many.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+
+from penstock.algebra.plan import Node, RowWindow, Session, Upsert, Window, append_only
+from penstock.rewrite import RULES, Rule, commute, reassociate, trace
+from penstock.testing import Plans, assert_same_snapshots, random_plan, random_streams, scans_of
+from tests.rewrite.patterns import PATTERNS
+
+EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))
+STREAMS_PER_PLAN = 4
+
+
+def assert_equivalent(before: Node, after: Node, rng: Random, seed: int) -> None:
+    for _ in range(STREAMS_PER_PLAN):
+        try:
+            assert_same_snapshots(before, after, random_streams(rng, scans_of(before)))
+        except AssertionError as difference:
+            difference.add_note(f"seed {seed}")
+            raise
+
+
+@pytest.mark.parametrize("rule", [*RULES, commute, reassociate], ids=lambda rule: rule.__name__)
+def test_differential_before_and_after_a_rule(rule: Rule) -> None:
+    wanted = 100 * EFFORT
+    applied = 0
+    for seed in range(20 * wanted):
+        rng = Random(seed)
+        before = PATTERNS[rule.__name__](Plans(rng))
+        if (after := rule(before)) is not None:
+            assert_equivalent(before, after, rng, seed)
+            applied += 1
+        if applied == wanted:
+            break
+    assert applied == wanted, "the patterns hardly ever fit the rule"
+
+
+def test_differential_before_and_after_all_rules() -> None:
+    fired: set[str] = set()
+    for seed in range(250 * EFFORT):
+        rng = Random(seed)
+        before = random_plan(rng, rng.randint(1, 6))
+        after, names = trace(before)
+        assert trace(after) == (after, ()), f"seed {seed}: a second rewrite changes the plan again"
+        assert_equivalent(before, after, rng, seed)
+        assert append_only_where_needed(after) or not append_only_where_needed(before)
+        fired.update(names)
+    assert len(fired) > len(RULES) // 2
+
+
+def append_only_where_needed(plan: Node) -> bool:
+    needed = (Window, RowWindow, Upsert, Session)
+    return all(append_only(node.input) for node in plan.walk() if isinstance(node, needed))
