@@ -10,7 +10,7 @@ STAMP := $(VENV)/.ready
 LOG := $(VENV)/setup.log
 
 .DEFAULT_GOAL := help
-.PHONY: help test test-fast check format bench-kernels clean moved
+.PHONY: help demo test test-fast check format bench-kernels bench-engine clean moved
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
@@ -26,12 +26,18 @@ check: $(STAMP) ## Lint, formatting and types
 	@$(PY) -m ruff format --check --quiet
 	@$(PY) -m mypy --strict --no-error-summary src tests
 
+demo: $(STAMP) ## Watch a live auction and its views for half a minute
+	@$(PY) -m penstock.demo
+
 format: $(STAMP) ## Rewrite the code the way check wants it
 	@$(PY) -m ruff check --fix --quiet
 	@$(PY) -m ruff format --quiet
 
 bench-kernels: $(STAMP) ## Measure the kernels, without Spark
 	@$(PY) -m bench.kernels
+
+bench-engine: $(STAMP) ## Measure Penstock beside plain Structured Streaming
+	@$(PY) -m bench.engine
 
 clean: ## Remove all that make creates, .venv included
 	@rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

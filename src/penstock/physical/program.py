@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 
+import pyarrow as pa
+
 from penstock.algebra import codec
 from penstock.algebra.expr import is_simple
 from penstock.algebra.plan import Node
@@ -105,7 +107,7 @@ class Place:
         return {self.area_name(area): area for area in areas}
 
     def area_name(self, area: AreaSpec) -> str:
-        return f"{self.identity}/{area.name}"
+        return f"{type(self.operator.work).__name__} {self.identity}/{area.name}"
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,11 @@ def view_area(view: str) -> str:
     return f"view {view}"
 
 
+def view_spec(view: str, schema: pa.Schema) -> AreaSpec:
+    """What a view holds: records, spread by all of their columns."""
+    return AreaSpec(view_area(view), schema, tuple(schema.names))
+
+
 def base_area(view: str) -> str:
     """The area of what a view held when its older changes were given up."""
     return f"base {view}"
@@ -166,10 +173,9 @@ class _Compiler:
             for operator in root.walk():
                 if not self._is_linear(operator) and operator not in self._place_of:
                     self._put(operator)
-            columns = tuple(root.schema.names)
-            areas[name] = AreaSpec(view_area(name), root.schema, columns)
+            areas[name] = view_spec(name, root.schema)
             if self._is_linear(root):
-                origins[name], rounds[name] = self._lane(root, columns), 0
+                origins[name], rounds[name] = self._lane(root, areas[name].key), 0
             else:
                 origins[name] = FromOperator(self._place_of[root])
                 rounds[name] = self._places[self._place_of[root]].round
