@@ -1,7 +1,26 @@
-"""Settings that all tests share."""
+"""Settings that all tests share, and the one Spark of a test run."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # A busy machine is not a bug: properties have no time limit.
 settings.register_profile("penstock", deadline=None)
 settings.load_profile("penstock")
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """Started once, for all tests that need it."""
+    from penstock.runtime.spark import start_spark
+
+    session = start_spark("local[2]")
+    yield session
+    session.stop()

@@ -1,0 +1,52 @@
+"""The laws end to end: random plans as views of one engine, restarted and rescaled at random."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from penstock.element import changes, concat
+from penstock.runtime.jobs import Jobs, SparkJobs
+from penstock.testing import random_plan, random_streams
+from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
+from penstock.testing.engine_runs import LocalJobs, run_on_engine
+from penstock.testing.local_runs import first_difference, random_cuts, run_in_steps
+from penstock.testing.outline import outline
+from penstock.testing.random_plans import SCANS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VIEWS, CASES = 10, 8
+
+
+def check(jobs: Jobs, directory: Path, seed: int) -> None:
+    """Every view has the reference's snapshots, and the changes of a run in other steps."""
+    rng = Random(seed)
+    plans = {}
+    while len(plans) < VIEWS:
+        plan = random_plan(rng, rng.randint(1, 5))
+        if can_lift(plan):
+            plans[f"v{len(plans)}"] = lifted(with_shared_marks(plan))
+    streams = in_cases([random_streams(rng, SCANS) for _ in range(CASES)])
+    found = run_on_engine(jobs, directory, plans, streams, random_cuts(rng), rng)
+    for name, plan in plans.items():
+        difference = first_difference(plan, streams, found[name])
+        assert difference is None, f"seed {seed}\n{outline(plan)}\n{difference}"
+        other = run_in_steps(plan, streams, random_cuts(rng), rng)
+        net = changes(concat(plan.schema, [found[name], other.negated()]))
+        assert len(net) == 0, f"seed {seed}\n{outline(plan)}\n{net.rows()}"
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_oracle_engine_in_one_process(seed: int, tmp_path: Path) -> None:
+    check(LocalJobs(), tmp_path, seed)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("seed", [101, 102])
+def test_oracle_engine_on_spark(seed: int, tmp_path: Path, spark: SparkSession) -> None:
+    check(SparkJobs(spark), tmp_path, seed)
