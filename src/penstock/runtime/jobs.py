@@ -21,6 +21,7 @@ from penstock.physical.program import Edge, Program
 from penstock.physical.transforms import Project, Select
 from penstock.runtime import wire
 from penstock.runtime.expressions import text, to_sql
+from penstock.runtime.progress import progress_of
 from penstock.runtime.reading import Reading
 from penstock.runtime.sources import Ingest, IngestReport
 from penstock.runtime.task import Report, RoundTask, StepSpec, hash_range
@@ -65,7 +66,9 @@ class SparkJobs:
                 rows = rows.repartitionById(spec.tasks, "task")
             out = from_arrow_schema(wire.schema(program, round))
             rows = rows.mapInArrow(_in_task(pickled, round), out)
-        return [wire.unpacked_report(data.as_py()) for data in rows.toArrow().column("data")]
+        with progress_of(self.spark, f"step to {spec.w1}"):
+            reports = rows.toArrow()
+        return [wire.unpacked_report(data.as_py()) for data in reports.column("data")]
 
     def ingest(self, rows: DataFrame | pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
         """Bring the rows of a DataFrame, whose columns are the source's, into its lanes."""
@@ -81,7 +84,9 @@ class SparkJobs:
             yield pa.RecordBatch.from_arrays([pa.array([data])], schema=_REPORT_SCHEMA)
 
         total = IngestReport()
-        for data in rows.mapInArrow(run, "report BINARY").toArrow().column("report"):
+        with progress_of(self.spark, f"rows of {ingest.source.name}"):
+            reports = rows.mapInArrow(run, "report BINARY").toArrow()
+        for data in reports.column("report"):
             total.add(IngestReport.from_json(json.loads(data.as_py())))
         return total
 
