@@ -18,14 +18,13 @@ ROWS = (
     ("errors",),
     ("record",),
     ("element",),
-    ("hashing",),
     ("algebra",),
     ("sql", "rewrite", "memory", "punctuation"),
     ("state",),
     ("physical",),
     ("runtime",),
     ("session",),
-    ("cli", "ui", "testing"),
+    ("cli", "ui", "demo", "testing"),
 )
 ROW_OF = {room: number for number, row in enumerate(ROWS) for room in row}
 

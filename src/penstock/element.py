@@ -179,17 +179,23 @@ def changes(x: Elements) -> Elements:
 
 def intervals(x: Elements) -> Elements:
     """The fewest disjoint elements per record; the inverse of `changes`."""
-    x = changes(x)
-    if len(x) == 0:
-        return x
-    group = record.group_rows(x.columns, record.hash_rows(x.columns, len(x))).code
-    order = record.sort_by(group, x.ts)
-    group, x = group[order], x.take(order)
-    fresh = record.starts_of(group)
-    running = running_sum(x.n, fresh)
-    te = np.full(len(x), INF, dtype=np.int64)
-    te[:-1] = np.where(fresh[1:], INF, x.ts[1:])
-    return replace(x, te=te, n=running).where(running != 0)
+    ends = x.where(x.te < INF).negated()
+    moves = concat(x.schema, [x, replace(ends, ts=ends.te)])
+    hashes = record.hash_rows(moves.columns, len(moves))
+    order, fresh = record.arrange(moves.columns, hashes, moves.ts)
+    ts = moves.ts[order]
+    starts = fresh | record.starts_of(ts)
+    held = running_sum(moves.n[order], fresh)[np.append(starts[1:], True)[: len(starts)]]
+    row, ts, first = order[starts], ts[starts], fresh[starts]
+    changed = held != 0
+    changed[1:] = np.where(first[1:], held[1:] != 0, held[1:] != held[:-1])
+    group = np.cumsum(first)[changed]
+    row, ts, held = row[changed], ts[changed], held[changed]
+    te = np.full(len(ts), INF, dtype=np.int64)
+    te[:-1] = np.where(group[1:] == group[:-1], ts[1:], INF)
+    there = held != 0
+    columns = record.take(moves.columns, row[there])
+    return Elements(x.schema, columns, ts[there], te[there], held[there])
 
 
 def running_sum(values: Ints, fresh: Mask) -> Ints:

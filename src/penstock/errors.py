@@ -2,6 +2,7 @@
 
 PySparkException
 └── PenstockError               catches all of the below
+    ├── ParseError              a text that is not a statement of the language
     ├── PlanError               a query or plan that means nothing: wrong columns, types, times
     ├── UnsupportedError        a query that means something, which Penstock cannot run
     ├── ArithmeticOverflowError a result too large for its type
@@ -76,6 +77,11 @@ class PenstockError(PySparkException):
     def getMessage(self) -> str:
         first = f"{super().getMessage()} SQLSTATE: {self.sqlstate}"
         return "\n".join([first, *(context.summary() for context in self.getQueryContext())])
+
+
+class ParseError(PenstockError):
+    condition = "PARSE_SYNTAX_ERROR"
+    sqlstate = "42601"
 
 
 class PlanError(PenstockError):

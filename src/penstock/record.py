@@ -26,6 +26,7 @@ Words: TypeAlias = npt.NDArray[np.uint64]
 Hashes: TypeAlias = npt.NDArray[np.uint32]
 Mask: TypeAlias = npt.NDArray[np.bool_]
 
+_BLOCK = 1 << 15  # rows whose intermediate results stay in the cache
 _INDEX_BITS = np.uint64(32)
 _INDEX_MASK = np.uint64(0xFFFF_FFFF)
 _NULL = np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -87,10 +88,17 @@ def numpy(column: pa.Array) -> npt.NDArray[Any]:
 
 def hash_rows(columns: Columns, length: int) -> Hashes:
     """A hash of each row over all its columns."""
-    state = np.full(length, 0x51_7C_C1_B7_27_22_0A_95, dtype=np.uint64)
-    for column in columns:
-        state = _mix(state * np.uint64(0x9FB2_1C65_1E98_DF25) + _column_words(column))
-    return (state >> np.uint64(32)).astype(np.uint32)
+    hashes = np.empty(length, dtype=np.uint32)
+    words = [None if _is_fixed(column.type) else _column_words(column) for column in columns]
+    for start in range(0, length, _BLOCK):
+        block = slice(start, min(start + _BLOCK, length))
+        state = np.full(block.stop - start, 0x51_7C_C1_B7_27_22_0A_95, dtype=np.uint64)
+        for column, known in zip(columns, words, strict=True):
+            state *= np.uint64(0x9FB2_1C65_1E98_DF25)
+            state += _column_words(column[block]) if known is None else known[block]
+            state = _mix(state)
+        hashes[block] = state >> np.uint64(32)
+    return hashes
 
 
 def _mix(x: Words) -> Words:
@@ -179,6 +187,15 @@ def _expand(count: Ints) -> tuple[Ints, Ints]:
     return owner, np.arange(len(owner)) - begin[owner]
 
 
+def _is_fixed(kind: pa.DataType) -> bool:
+    return not (
+        pa.types.is_nested(kind)
+        or pa.types.is_null(kind)
+        or pa.types.is_dictionary(kind)
+        or _is_bytes(kind)
+    )
+
+
 def _is_bytes(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_string(kind)
@@ -249,6 +266,20 @@ def _equal_values(a: pa.Array, i: Ints, b: pa.Array, j: Ints) -> Mask:
     return same
 
 
+def _equal_neighbours(columns: Columns, length: int) -> Mask:
+    """Whether each row but the first equals the row before it."""
+    same = np.ones(max(length - 1, 0), dtype=np.bool_)
+    for column in columns:
+        if _is_fixed(column.type) and column.null_count == 0:
+            values = _normalised(numpy(column))
+            equal = values[1:] == values[:-1]
+            same &= equal if values.ndim == 1 else equal.all(axis=1)
+        else:
+            rows = np.arange(1, length)
+            same &= _equal_values(column, rows, column, rows - 1)
+    return same
+
+
 def _equal_lists(a: pa.Array, i: Ints, b: pa.Array, j: Ints) -> Mask:
     (starts_a, stops_a), (starts_b, stops_b) = _list_bounds(a), _list_bounds(b)
     length = (stops_a - starts_a)[i]
@@ -266,64 +297,95 @@ def _equal_lists(a: pa.Array, i: Ints, b: pa.Array, j: Ints) -> Mask:
 
 def sort_hashes(hashes: Hashes) -> Ints:
     """The order that sorts rows by hash; rows of one hash keep their order."""
-    packed = (hashes.astype(np.uint64) << _INDEX_BITS) | np.arange(len(hashes), dtype=np.uint64)
+    packed = hashes.astype(np.uint64)
+    packed <<= _INDEX_BITS
+    packed |= np.arange(len(hashes), dtype=np.uint64)
     packed.sort()
-    return (packed & _INDEX_MASK).astype(np.int64)
+    packed &= _INDEX_MASK
+    return packed.view(np.int64)
 
 
 def group_rows(columns: Columns, hashes: Hashes) -> Groups:
     """Equal rows get equal codes, dense from zero, in the order of their hashes."""
-    order = sort_hashes(hashes)
-    ordered = hashes[order]
-    previous, current = order[:-1], order[1:]
-    same_hash = ordered[1:] == ordered[:-1]
-    at = np.flatnonzero(same_hash)
-    same = np.zeros(max(len(order) - 1, 0), dtype=np.bool_)
-    same[at] = equal_rows(columns, current[at], columns, previous[at])
-    fresh = np.concatenate([np.ones(min(len(order), 1), dtype=np.bool_), ~same])
+    order, fresh = arrange(columns, hashes)
     code = np.empty(len(order), dtype=np.int64)
     code[order] = np.cumsum(fresh) - 1
-    groups = Groups(code, order[fresh])
-    if np.count_nonzero(same_hash & ~same):
-        return _separate_collisions(columns, ordered, order, groups)
-    return groups
+    return Groups(code, order[fresh])
 
 
-def _separate_collisions(columns: Columns, ordered: Hashes, order: Ints, groups: Groups) -> Groups:
-    """Group again where different rows share a hash: a round for each different row of a hash."""
-    begins = np.concatenate([np.ones(1, dtype=np.bool_), ordered[1:] != ordered[:-1]])
-    leader_of = np.cumsum(begins) - 1
-    code, rest, count = np.empty_like(groups.code), np.arange(len(order)), 0
-    first = []
+def arrange(columns: Columns, hashes: Hashes, *then: Ints) -> tuple[Ints, Mask]:
+    """An order in which equal rows lie together, and where in it a group begins.
+
+    Groups come in the order of their hashes, the rows of one in that of the further keys.
+    """
+    order = sort_by(hashes, *then) if then else sort_hashes(hashes)
+    fresh = starts_of(hashes[order])
+    differs = ~fresh
+    differs[1:] &= ~_equal_neighbours(take(columns, order), len(order))
+    if differs.any():
+        bucket = np.cumsum(fresh) - 1
+        collides = np.zeros(len(fresh), dtype=np.bool_)
+        collides[bucket[differs]] = True
+        _separate(columns, order, fresh, bucket, np.flatnonzero(collides[bucket]))
+    return order, fresh
+
+
+def _separate(columns: Columns, order: Ints, fresh: Mask, bucket: Ints, place: Ints) -> None:
+    """Put equal rows side by side where different ones share a hash.
+
+    One round for each different row of a bucket: its first row left finds those equal to it.
+    """
+    turn = np.zeros(len(place), dtype=np.int64)
+    rest = np.arange(len(place))
     while len(rest):
-        leads = np.concatenate(
-            [np.ones(1, dtype=np.bool_), leader_of[rest][1:] != leader_of[rest][:-1]]
-        )
-        leaders = order[rest[leads]]
-        mine = np.cumsum(leads) - 1
-        same = equal_rows(columns, order[rest], columns, leaders[mine])
-        code[order[rest[same]]] = count + mine[same]
-        first.append(leaders)
-        count += len(leaders)
+        leads = starts_of(bucket[place[rest]])
+        leader = order[place[rest[leads]]][np.cumsum(leads) - 1]
+        same = equal_rows(columns, order[place[rest]], columns, leader)
         rest = rest[~same]
-    return Groups(code, np.concatenate(first))
+        turn[rest] += 1
+    by_turn = sort_by(bucket[place], turn)
+    order[place] = order[place[by_turn]]
+    fresh[place] = starts_of(bucket[place], turn[by_turn])
 
 
-def sort_by(*keys: Ints) -> Ints:
+def sort_by(*keys: Ints | Hashes) -> Ints:
     """The stable order by several integer keys, the first the most significant."""
     rows = len(keys[0])
     if rows < 2:
         return np.arange(rows)
-    packed, bits = np.zeros(rows, dtype=np.uint64), max(rows - 1, 1).bit_length()
-    spans = [(int(key.min()), int(key.max())) for key in keys]
-    widths = [(high - low).bit_length() for low, high in spans]
-    if bits + sum(widths) > 64:
-        return np.lexsort(keys[::-1])
-    for key, (low, _), width in zip(keys, spans, widths, strict=True):
-        packed = (packed << np.uint64(width)) | (key - np.int64(low)).astype(np.uint64)
-    packed = (packed << np.uint64(bits)) | np.arange(rows, dtype=np.uint64)
+    (word, width), *more = _packed(keys, 64 - (rows - 1).bit_length())
+    order = _sort_words(word, width)
+    for word, width in more:
+        order = order[_sort_words(word[order], width)]
+    return order
+
+
+def _packed(keys: Sequence[Ints | Hashes], room: int) -> list[tuple[Words, int]]:
+    """The keys in as few words as have room for them, the least significant first."""
+    words: list[tuple[Words, int]] = []
+    for key in reversed(keys):
+        low, high = int(key.min()), int(key.max())
+        value, width = (key - np.int64(low)).view(np.uint64), (high - low).bit_length()
+        if words and words[-1][1] + width <= room:
+            word, used = words.pop()
+            words.append((word | (value << np.uint64(used)), used + width))
+        else:
+            words.append((value, width))
+    return words
+
+
+def _sort_words(word: Words, width: int) -> Ints:
+    """The stable order by words of so many bits."""
+    if np.all(word[1:] >= word[:-1]):
+        return np.arange(len(word))
+    bits = (len(word) - 1).bit_length()
+    if width + bits > 64:
+        return np.argsort(word, kind="stable")
+    packed = word << np.uint64(bits)
+    packed |= np.arange(len(word), dtype=np.uint64)
     packed.sort()
-    return (packed & np.uint64((1 << bits) - 1)).astype(np.int64)
+    packed &= np.uint64((1 << bits) - 1)
+    return packed.view(np.int64)
 
 
 def starts_of(*sorted_keys: npt.NDArray[Any]) -> Mask:
@@ -341,8 +403,11 @@ class Direction(NamedTuple):
 
 
 def order_codes(columns: Columns, directions: Sequence[Direction], length: int) -> Ints:
-    """Dense ranks: `code[i] < code[j]` where row i sorts before row j, equal where they tie."""
-    code = np.zeros(length, dtype=np.int64)
+    """Ranks: `code[i] < code[j]` where row i sorts before row j, equal where they tie.
+
+    They are not negative, and about as large as there are rows at most.
+    """
+    code: Ints | None = None
     for column, direction in zip(columns, directions, strict=True):
         ranks = _ranks(column)
         if direction.descending:
@@ -350,8 +415,8 @@ def order_codes(columns: Columns, directions: Sequence[Direction], length: int) 
         if column.null_count:
             known = valid(column)
             ranks = np.where(known, ranks + 1, 0 if direction.nulls_first else len(ranks) + 1)
-        code = _dense(code * (ranks.max(initial=0) + 1) + ranks)
-    return code
+        code = ranks if code is None else _dense(code * (ranks.max(initial=0) + 1) + ranks)
+    return np.zeros(length, dtype=np.int64) if code is None else code
 
 
 def canonical_order(columns: Columns, length: int) -> Ints:
@@ -368,8 +433,10 @@ def _dense(values: npt.NDArray[Any]) -> Ints:
         seen[values - low] = 1
         rank: Ints = (np.cumsum(seen) - 1)[values - low]
         return rank
-    inverse: Ints = np.unique(values, return_inverse=True)[1]
-    return inverse
+    order = sort_by(values)
+    code = np.empty(len(values), dtype=np.int64)
+    code[order] = np.cumsum(starts_of(values[order])) - 1
+    return code
 
 
 def _ranks(column: pa.Array) -> Ints:

@@ -7,7 +7,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,16 +14,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.plan import Node, Scan
-from penstock.element import BEGIN, INF
+from penstock.element import INF
 from penstock.errors import PlanError
-from penstock.physical.program import base_area, view_area
 from penstock.runtime.engine import Engine, Options
 from penstock.runtime.jobs import SparkJobs, read_view
-from penstock.runtime.reading import Reading, What
+from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
 from penstock.runtime.runner import Runner
-from penstock.runtime.sinks import Deliver, Sink, may_have_changes, to_format
+from penstock.runtime.sinks import Deliver, Sink, to_format
 from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area
 from penstock.runtime.spark import start_spark
+from penstock.runtime.times import Time, ticks, time_type
 from penstock.state.manifest import Delivered
 
 if TYPE_CHECKING:
@@ -37,7 +36,8 @@ if TYPE_CHECKING:
         Sequence[dict[str, Any]] | Sequence[tuple[Any, ...]] | pa.Table | pd.DataFrame | DataFrame
     )
 
-Time: TypeAlias = int | datetime | date
+
+_STEPS_TO_GARBAGE = 20
 
 
 def connect(
@@ -53,8 +53,11 @@ def connect(
     for name in options:
         if name not in known:
             raise PlanError(f"no option {name!r}; there are: {', '.join(known)}")
+    from penstock.runtime.datasource import register
+
     directory = Path(path) if path is not None else Path(tempfile.mkdtemp(prefix="penstock-"))
     spark = spark or start_spark()
+    register(spark)
     return Session(Engine(directory.absolute(), SparkJobs(spark), Options(**options)), spark)
 
 
@@ -63,6 +66,8 @@ class Session:
         self.spark = spark
         self._engine = engine
         self._sinks: dict[str, Sink] = {}
+        self._queries: list[StreamingQuery] = []
+        self._steps = 0
         self._progress: deque[dict[str, Any]] = deque(maxlen=100)
         self._runner = Runner(self.step)
         self._stepping = threading.Lock()
@@ -80,8 +85,12 @@ class Session:
 
     def close(self) -> None:
         """Stop what runs in the background and let go of the directory."""
-        self.stop()
-        self._engine.close()
+        try:
+            for query in self._queries:
+                query.stop()
+            self.stop()
+        finally:
+            self._engine.close()
 
     @property
     def path(self) -> Path:
@@ -124,8 +133,7 @@ class Session:
 
     def view(self, name: str) -> View:
         if name not in self._engine.views:
-            known = ", ".join(self._engine.views) or "none yet"
-            raise PlanError(f"no view {name!r}; there are: {known}")
+            raise no_view(name, self._engine.views)
         return View(self, self._engine, name)
 
     # --- running --------------------------------------------------------------------------------
@@ -138,7 +146,8 @@ class Session:
                 self._serve(sink)
         if progress is not None:
             self._progress.append(progress)
-            if progress["version"] % 20 == 0:
+            self._steps += 1
+            if self._steps % _STEPS_TO_GARBAGE == 0:
                 self._engine.collect_garbage()
         return progress
 
@@ -153,7 +162,7 @@ class Session:
     def await_frontier(self, t: Time, timeout: float | None = None) -> bool:
         """Wait until everything before `t` is out; False where that takes longer than `timeout`."""
         deadline = None if timeout is None else time.monotonic() + timeout
-        while self._engine.manifest.frontier < _ticks(t):
+        while self._engine.manifest.frontier < ticks(t):
             self._runner.check()
             if deadline is not None and time.monotonic() > deadline:
                 return False
@@ -188,15 +197,23 @@ class Session:
     def add_sink(self, sink: Sink) -> None:
         """Serve a sink what it has not had yet, and from now on each publication."""
         with self._stepping:
+            if sink.name in self._sinks:
+                raise PlanError(f"there is a sink {sink.name!r} already; give this one a name=")
+            if sink.name not in self._engine.manifest.sinks:
+                self._engine.commit(Delivered(sink.name, 0))
             self._sinks[sink.name] = sink
             self._serve(sink)
 
+    def stop_on_close(self, query: StreamingQuery) -> None:
+        self._queries.append(query)
+
     def _serve(self, sink: Sink) -> None:
-        log = self._engine.manifest.changelogs.get(sink.view, ())
-        for entry in log:
+        view = self.view(sink.view).committed()
+        for entry in view.publications:
             if entry.version > self._engine.manifest.sinks.get(sink.name, 0):
-                if may_have_changes(entry, log):
-                    rows = self.view(sink.view).read("changes", entry.w0, entry.w1)
+                reading = view.changes(entry.w0, entry.w1)
+                if reading.runs:
+                    rows = read_view(self.spark, reading, self._engine.tasks)
                     sink.deliver(rows, entry.version)
                 self._engine.commit(Delivered(sink.name, entry.version))
 
@@ -210,32 +227,35 @@ class Source:
 
     def append(self, rows: Rows) -> dict[str, int]:
         """One batch: dicts, tuples, an Arrow table, a pandas or Spark DataFrame."""
-        schema = self._engine.source(self.name).schema
-        table = _table(rows, schema)
-        if table is not None:
-            report = self._engine.receive_table(self.name, table)
+        from pyspark.sql import DataFrame
+
+        if isinstance(rows, DataFrame):
+            report = self._engine.receive_rows(self.name, self._columns(rows))
         else:
-            report = self._engine.receive_rows(self.name, rows.select(*schema.names))  # type: ignore[union-attr]
+            table = _table(rows, self._engine.source(self.name).schema)
+            report = self._engine.receive_table(self.name, table)
         self._runner.wake()
         return {"accepted": report.accepted, "late": report.late}
 
     def attach(self, rows: DataFrame, **trigger: Any) -> StreamingQuery:
         """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""
-        names = self._engine.source(self.name).schema.names
 
         def receive(batch: DataFrame, number: int) -> None:
-            self._engine.receive_rows(self.name, batch.select(*names), number)
+            self._engine.receive_rows(self.name, batch, number)
             self._runner.wake()
 
         checkpoint = self._engine.directory / "checkpoints" / self.name
-        writer = rows.writeStream.foreachBatch(receive).queryName(f"penstock {self.name}")
+        writer = self._columns(rows).writeStream.foreachBatch(receive)
+        writer = writer.queryName(f"penstock {self.name}")
         if trigger:
             writer = writer.trigger(**trigger)
-        return writer.option("checkpointLocation", str(checkpoint)).start()
+        query = writer.option("checkpointLocation", str(checkpoint)).start()
+        self._session.stop_on_close(query)
+        return query
 
     def advance(self, to: Time) -> None:
         """A heartbeat: no more rows before `to`."""
-        self._engine.promise(self.name, _ticks(to))
+        self._engine.promise(self.name, ticks(to))
         self._runner.wake()
 
     def end(self) -> None:
@@ -247,6 +267,18 @@ class Source:
         """Hold nobody back until the next batch comes."""
         self._engine.set_idle(self.name)
         self._runner.wake()
+
+    def _columns(self, rows: DataFrame) -> DataFrame:
+        """The columns of the source, in its order."""
+        schema = self._engine.source(self.name).schema
+        found = {name.lower() for name in rows.columns}
+        missing = [name for name in schema.names if name.lower() not in found]
+        if missing:
+            raise PlanError(
+                f"rows do not fit the source: no column {missing[0]!r} in {rows.columns}; "
+                f"expected {_shown(schema)}"
+            )
+        return rows.select(*schema.names)
 
     def late(self) -> DataFrame:
         """The rows that came too late or without a time, where the source keeps them."""
@@ -267,21 +299,15 @@ class View:
 
     def snapshot(self, at: Time | None = None) -> DataFrame:
         """The view at a time; without one, at the latest that is complete."""
-        frontier = self._engine.manifest.frontier
-        until = frontier if at is None else _ticks(at) + 1
-        if until > frontier:
-            raise PlanError(
-                f"view {self.name}: time {at} is not complete yet; the frontier is {frontier}"
-            )
-        return self.read("snapshot", BEGIN, until, now=at is None)
+        return self._read(self.committed().snapshot(None if at is None else ticks(at)))
 
     def changes(self, since: Time | None = None) -> DataFrame:
         """The changes from a time on, as columns op, the record's, ts."""
-        return self.read("changes", BEGIN if since is None else _ticks(since))
+        return self._read(self.committed().changes(None if since is None else ticks(since)))
 
     def history(self) -> DataFrame:
         """Every record with the times from and to which it was there; no end: it still is."""
-        return self.read("history", BEGIN)
+        return self._read(self.committed().history())
 
     def sink(
         self, target: str | Deliver, *, name: str | None = None, path: str = "", **options: str
@@ -297,75 +323,61 @@ class View:
             known = name or f"{self.name} {getattr(target, '__name__', 'function')}"
         self._session.add_sink(Sink(known, self.name, deliver))
 
-    def read(
-        self, what: What, since: int, until: int | None = None, now: bool = False
-    ) -> DataFrame:
-        """A DataFrame over the files of the version that is committed now."""
-        manifest = self._engine.manifest
-        area = self._engine.program.view_areas[self.name]
-        base = manifest.area(base_area(self.name))
-        if base.refs and since < base.frontier and not now and what != "snapshot":
-            since = base.frontier + 1
-        log = manifest.changelogs.get(self.name, ())
-        refs, old = tuple(ref for entry in log for ref in entry.refs), base.refs
-        if now:
-            refs, old = manifest.area(view_area(self.name)).refs, ()
-        time = next(map(time_type, self._engine.sources.values()), pa.int64())
-        reading = Reading(
-            what,
-            area,
-            refs,
-            self._engine.runs,
-            time,
-            since,
-            manifest.frontier if until is None else until,
-            old,
-        )
+    def committed(self) -> CommittedView:
+        """The view as of the version that is committed now."""
+        engine = self._engine
+        area = engine.program.view_areas[self.name]
+        return CommittedView(self.name, area, time_of(engine.sources), engine.manifest, engine.runs)
+
+    def _read(self, reading: Reading) -> DataFrame:
         return read_view(self._session.spark, reading, self._engine.tasks)
 
 
-def time_type(source: SourceDefinition) -> pa.DataType:
-    """How event times are shown: as timestamps, or as the integers they are."""
-    kind = source.schema.field(source.time).type
-    return pa.int64() if pa.types.is_integer(kind) else pa.timestamp("us", tz="UTC")
-
-
-def _ticks(t: Time) -> int:
-    if isinstance(t, datetime):
-        aware = t if t.tzinfo is not None else t.replace(tzinfo=UTC)
-        return int((aware - _EPOCH).total_seconds() * 1_000_000)
-    if isinstance(t, date):
-        return _ticks(datetime(t.year, t.month, t.day))
-    return t
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-
 def _arrow_schema(schema: str | pa.Schema | StructType) -> pa.Schema:
-    if isinstance(schema, pa.Schema):
-        return schema
-    from pyspark.sql.pandas.types import to_arrow_schema
+    """The schema in the types that Spark has, which are those that can be read again."""
+    from pyspark.errors import PySparkTypeError
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import StructType
 
     struct: Any = StructType.fromDDL(schema) if isinstance(schema, str) else schema
+    if isinstance(schema, pa.Schema):
+        try:
+            struct = from_arrow_schema(schema)
+        except PySparkTypeError as error:
+            raise PlanError(f"a source of {_shown(schema)}: {error.getMessage()}") from error
     return to_arrow_schema(struct, timezone="UTC")
 
 
-def _table(rows: Any, schema: pa.Schema) -> pa.Table | None:
-    """Rows that are in this process, as an Arrow table of the schema; None for a DataFrame."""
+def _table(rows: Any, schema: pa.Schema) -> pa.Table:
+    """Rows that are in this process, as an Arrow table of the schema."""
     try:
         if isinstance(rows, pa.Table):
             return rows.select(schema.names).cast(schema)
         if isinstance(rows, Sequence):
-            dicts = [
-                row if isinstance(row, dict) else dict(zip(schema.names, row, strict=True))
-                for row in rows
-            ]
-            return pa.Table.from_pylist(dicts, schema=schema)
+            return pa.Table.from_pylist([_dict(row, schema) for row in rows], schema=schema)
         if type(rows).__module__.startswith("pandas."):
             return pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, KeyError, ValueError) as error:
-        expected = ", ".join(f"{f.name} {f.type}" for f in schema)
-        raise PlanError(f"rows do not fit the source: {error}; expected {expected}") from error
-    return None
+    except (pa.ArrowException, KeyError, OverflowError, TypeError, ValueError) as error:
+        raise PlanError(
+            f"rows do not fit the source: {error}; expected {_shown(schema)}"
+        ) from error
+    raise PlanError(
+        f"rows are {type(rows).__name__}; expected a list of dicts or tuples, an Arrow table, "
+        "or a pandas or Spark DataFrame"
+    )
+
+
+def _dict(row: Any, schema: pa.Schema) -> dict[str, Any]:
+    """A row by its columns; a column that a dict does not have is NULL."""
+    if not isinstance(row, dict):
+        if len(row) != len(schema):
+            raise ValueError(f"{row!r} has {len(row)} values")
+        return dict(zip(schema.names, row, strict=True))
+    unknown = [name for name in row if name not in schema.names]
+    if unknown:
+        raise ValueError(f"no column {unknown[0]!r}")
+    return row
+
+
+def _shown(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} {field.type}" for field in schema)

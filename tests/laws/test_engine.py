@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.algebra.plan import Node
 from penstock.element import changes, concat
 from penstock.runtime.jobs import Jobs, SparkJobs
 from penstock.testing import random_plan, random_streams
@@ -26,7 +27,7 @@ VIEWS, CASES = 10, 8
 def check(jobs: Jobs, directory: Path, seed: int) -> None:
     """Every view has the reference's snapshots, and the changes of a run in other steps."""
     rng = Random(seed)
-    plans = {}
+    plans: dict[str, Node] = {}
     while len(plans) < VIEWS:
         plan = random_plan(rng, rng.randint(1, 5))
         if can_lift(plan):

@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
-from penstock.element import BEGIN, INF, Elements, add_up, concat, running_sum
-from penstock.record import Groups, Ints, Mask
+from penstock.element import BEGIN, INF, Elements, concat
+from penstock.record import Columns, Hashes, Ints, Mask
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
@@ -91,27 +91,14 @@ def distinct_hashes(hashes: record.Hashes) -> record.Hashes:
     return found[record.starts_of(found)]
 
 
-def net(changes: Elements, groups: Groups) -> Elements:
-    """What the step changes per group, all times together; `groups` begins with the changes."""
-    mine = Groups(groups.code[: len(changes)], groups.first)
-    n = add_up(changes.n, mine)
-    sums = {name: add_up(weight, mine) for name, weight in changes.sums.items()}
-    moved = n != 0
-    for weight in sums.values():
-        moved |= weight != 0
-    row = np.zeros(len(groups), dtype=np.int64)
-    row[mine.code] = np.arange(len(changes))
-    found = changes.take(row[moved])
-    return replace(found, n=n[moved], sums={name: s[moved] for name, s in sums.items()})
-
-
 class Timeline(NamedTuple):
     """Changes in order, as frames: one per group and time at which anything in the group changes.
 
     `order` sorts the changes by group and time; frame i begins at `start[i]` in that order and
     lasts from `time` to `until`, the next change of its group, or INF for the last. `first` marks
-    the first frame of each group. What was there before the step enters as changes at `before`, so
-    that the frame a group had before the step is like any other, and is the one to compare with.
+    the first frame of each group; groups are in the order of their hashes, and `row[g]` is a row of
+    group g. What was there before the step enters as changes at `before`, so that the frame a group
+    had before the step is like any other, and is the one to compare with.
     """
 
     order: Ints
@@ -119,28 +106,57 @@ class Timeline(NamedTuple):
     group: Ints
     time: Ints
     first: Mask
+    row: Ints
 
     def __len__(self) -> int:
         return len(self.group)
 
     def running(self, weight: Ints) -> Ints:
         """Each group's sum of a weight during each frame."""
-        return running_sum(np.add.reduceat(weight[self.order], self.start), self.first)
+        total = np.cumsum(weight[self.order])
+        if len(self.start) < len(total):
+            total = total[np.append(self.start[1:], len(total)) - 1]
+        head = np.flatnonzero(self.first)
+        before = np.where(head > 0, total[head - 1], 0)
+        return total - before[self.group]
 
-    def frame_of_change(self) -> Ints:
-        """The frame that each change begins or belongs to."""
-        frame = np.empty(len(self.order), dtype=np.int64)
-        counts = np.diff(self.start, append=len(self.order))
-        frame[self.order] = np.repeat(np.arange(len(self)), counts)
-        return frame
+    def old(self, running: Ints, w0: int) -> Ints:
+        """What each group had before the step, zero where it was not there."""
+        head = np.flatnonzero(self.first)
+        return np.where(self.time[head] < w0, running[head], 0)
+
+    def net(self, running: Ints, w0: int) -> Ints:
+        """What the step changes per group, all times together."""
+        last = np.append(np.flatnonzero(self.first)[1:], len(self)) - 1
+        return running[last] - self.old(running, w0)
+
+    def frame_in_order(self) -> Ints:
+        """The frame that each change, in order, begins or belongs to."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start, append=len(self.order)))
 
 
-def timeline(group: Ints, time: Ints) -> Timeline:
-    order = record.sort_by(group, time)
-    group, time = group[order], time[order]
-    start = np.flatnonzero(record.starts_of(group, time))
-    group, time = group[start], time[start]
-    return Timeline(order, start, group, time, record.starts_of(group))
+def timeline(columns: Columns, hashes: Hashes, time: Ints) -> Timeline:
+    """The frames of changes to the groups of equal rows."""
+    order, fresh = record.arrange(columns, hashes, time)
+    time = time[order]
+    start = np.flatnonzero(fresh | record.starts_of(time))
+    group = np.cumsum(fresh, dtype=np.int64)
+    group -= 1
+    return Timeline(order, start, group[start], time[start], fresh[start], order[fresh])
+
+
+def net_change(
+    x: Elements, frames: Timeline, n: Ints, sums: Mapping[str, Ints], w0: int
+) -> Elements:
+    """What the step changes per group, from the weights of each frame, as open elements."""
+    n = frames.net(n, w0)
+    sums = {name: frames.net(weight, w0) for name, weight in sums.items()}
+    moved = n != 0
+    for weight in sums.values():
+        moved |= weight != 0
+    n, sums = n[moved], {name: weight[moved] for name, weight in sums.items()}
+    columns = record.take(x.columns, frames.row[moved])
+    return at(Elements(x.schema, columns, n, n, n, sums), w0)
 
 
 def before(w0: int) -> int:

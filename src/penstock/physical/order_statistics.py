@@ -2,7 +2,8 @@
 
 The changes of all groups lie in one array, in order of group and time, so that what a group holds
 at some time is a range of that array. A wavelet matrix over the value codes answers, for any number
-of ranges together, which value stands at place k: one pass per bit of the codes.
+of ranges together, which value stands at place k: one pass per bit of the codes. For the first and
+the last value it is enough to know during which stretches of time each value is there.
 Cost: O((changes + queries) * log(different values of a group)).
 """
 
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock.record import Ints
+from penstock.record import Ints, Mask
 
 
 class Found(NamedTuple):
@@ -30,11 +31,11 @@ def kth(codes: Ints, weights: Ints, low: Ints, high: Ints, k: Ints) -> Found:
     """
     code = np.zeros(len(k), dtype=np.int64)
     for bit in range(int(codes.max(initial=0)).bit_length() - 1, -1, -1):
-        ones = (codes >> bit) & 1
-        zeros_before = np.concatenate([[0], np.cumsum(1 - ones)])
-        order = np.argsort(ones.astype(np.uint8), kind="stable")
-        codes, weights = codes[order], weights[order]
-        total = np.concatenate([[0], np.cumsum(weights)])
+        zero = (codes >> bit) & 1 == 0
+        zeros_before = _sums_before(zero)
+        codes = np.concatenate([codes[zero], codes[~zero]])
+        weights = np.concatenate([weights[zero], weights[~zero]])
+        total = _sums_before(weights)
         zero_low, zero_high = zeros_before[low], zeros_before[high]
         in_zeros = total[zero_high] - total[zero_low]
         right = k > in_zeros
@@ -43,3 +44,32 @@ def kth(codes: Ints, weights: Ints, low: Ints, high: Ints, k: Ints) -> Found:
         high = np.where(right, zeros_before[-1] + high - zero_high, zero_high)
         code |= right.astype(np.int64) << bit
     return Found(code, k)
+
+
+def _sums_before(values: Ints | Mask) -> Ints:
+    total = np.zeros(len(values) + 1, dtype=np.int64)
+    np.cumsum(values, out=total[1:])
+    return total
+
+
+def extremes(begin: Ints, end: Ints, value: Ints, places: int, greatest: bool) -> Ints:
+    """For each place, the least or greatest value of the stretches that cover it; -1 if none does.
+
+    Values ascend. A stretch is covered by two that may overlap, each as long as a power of two;
+    from the longest down, what holds for one holds for its halves.
+    """
+    better = np.maximum if greatest else np.minimum
+    nothing = -1 if greatest else np.iinfo(np.int64).max
+    turn = slice(None) if greatest else slice(None, None, -1)  # of several, the last one stays
+    begin, end, value = begin[turn], end[turn], value[turn]
+    level = np.frexp((end - begin).astype(np.float64))[1] - 1
+    found = np.full(places, nothing, dtype=np.int64)
+    for power in range(int(level.max(initial=0)), -1, -1):
+        size, mine = 1 << power, level == power
+        halves = np.full(places, nothing, dtype=np.int64)
+        starts = np.stack([begin[mine], end[mine] - size], axis=1)
+        halves[starts.ravel()] = np.repeat(value[mine], 2)
+        better(halves, found, out=halves)
+        better(halves[size:], found[:-size], out=halves[size:])
+        found = halves
+    return np.where(found == nothing, -1, found)

@@ -137,8 +137,21 @@ class Engine:
     def _receive(
         self, name: str, run: Callable[[Ingest], IngestReport], batch: int | None = None
     ) -> IngestReport:
+        """Where a step has overtaken the rows on their way, they come again while none begins."""
+        report = self._received(name, run, batch)
+        if report is None:
+            with self._mutex:
+                report = self._received(name, run, batch)
+        assert report is not None
+        return report
+
+    def _received(
+        self, name: str, run: Callable[[Ingest], IngestReport], batch: int | None
+    ) -> IngestReport | None:
+        """None where what was decided on the way, which rows are late, is no longer true."""
         source = self.source(name)
         with self._mutex:
+            program = self.program
             lanes = tuple(lane for lane in self.program.lanes.values() if name in lane.sources)
             late_before = max(self.source_state(name).frontier, self._target)
         report = run(Ingest(source, lanes, late_before, self.tasks))
@@ -148,6 +161,8 @@ class Engine:
                 "time; give the source a longer DELAY, or LATE KEEP or LATE DROP"
             )
         with self._mutex:
+            if self._target > late_before or self.program is not program:
+                return None
             state = self.source_state(name)
             largest = max(state.largest, report.largest)
             known = largest - source.delay if largest > BEGIN + source.delay else BEGIN
@@ -233,13 +248,17 @@ class Engine:
         return found
 
     def _give_up_old_changes(self) -> None:
-        """Move publications that are older than the retention into the base of their view."""
+        """Move publications that are older than the retention into the base of their view.
+
+        What a sink has not had yet is kept for it.
+        """
         if self.options.retention is None:
             return
         horizon = self.manifest.frontier - self.options.retention
+        served = min(self.manifest.sinks.values(), default=self.manifest.version)
         actions: list[Action] = []
         for view, log in self.manifest.changelogs.items():
-            old = [entry for entry in log if entry.w1 <= horizon]
+            old = [entry for entry in log if entry.w1 <= horizon and entry.version <= served]
             if old:
                 refs = tuple(ref for entry in old for ref in entry.refs)
                 actions += [Changed(base_area(view), refs, frontier=old[-1].w1 - 1)]

@@ -3,11 +3,14 @@
 A reader names the runs it reads and splits the hashes of records among its tasks. All elements of a
 record are in one task, so weights are added up without an exchange. Files that a later commit does
 without stay for a while, so that a reader that began before it can finish.
+
+Only runs that can matter are read: by their statistics, those in which something began or ended in
+the time that is asked for. Following the changes of a view does not read all of its past each time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -16,12 +19,23 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
+from penstock.algebra import codec
+from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF, Elements, changes, concat, consolidate, intervals
+from penstock.errors import PlanError
+from penstock.physical.program import base_area, view_area, view_spec
 from penstock.record import Ints
+from penstock.runtime.sources import SourceDefinition
+from penstock.runtime.times import shown, time_type
+from penstock.state.manifest import AreaState, Manifest, Publication
 from penstock.state.run import AreaSpec, owned
 from penstock.state.store import FileStore, RunRef
 
 What: TypeAlias = Literal["snapshot", "changes", "history", "rows"]
+_COLUMNS: dict[What, tuple[str, str]] = {
+    "changes": ("op", "ts"),
+    "history": ("valid_from", "valid_to"),
+}
 _ROWS = 1 << 16
 
 
@@ -42,6 +56,15 @@ class Reading:
     until: int = INF
     base: tuple[RunRef, ...] = ()
 
+    def __post_init__(self) -> None:
+        own = _COLUMNS.get(self.what, ())
+        for name in self.area.schema.names:
+            if name.lower() in own:
+                raise PlanError(
+                    f"{self.area.name} has a column {name!r}; reading {self.what} needs that name. "
+                    "Rename the column of the view"
+                )
+
     @property
     def schema(self) -> pa.Schema:
         fields = list(self.area.schema)
@@ -49,14 +72,21 @@ class Reading:
             case "snapshot" | "rows":
                 return self.area.schema
             case "changes":
-                return pa.schema([("op", pa.string()), *fields, ("ts", self.time)])
+                op, ts = _COLUMNS["changes"]
+                return pa.schema([(op, pa.string()), *fields, (ts, self.time)])
             case "history":
-                return pa.schema([*fields, ("valid_from", self.time), ("valid_to", self.time)])
+                return pa.schema([*fields, *((name, self.time) for name in _COLUMNS["history"])])
+
+    @property
+    def runs(self) -> tuple[RunRef, ...]:
+        """All that is read; where there is none, there are no rows."""
+        return (*self.refs, *self.base)
 
     def read(self, low: int, high: int, store: FileStore) -> Iterator[pa.RecordBatch]:
         """The rows of the records whose hashes are in `[low, high)`."""
         known = [self._owned(ref, low, high, store) for ref in self.refs]
         old = [self._owned(ref, low, high, store) for ref in self.base]
+        old = [x.where(x.te >= self.since) for x in old]
         old = [replace(x, ts=np.full(len(x), BEGIN, dtype=np.int64)) for x in old]
         x = concat(self.area.schema, [*known, *old])
         match self.what:
@@ -110,3 +140,116 @@ class Reading:
 
 def _copies(x: Elements, count: Ints) -> Elements:
     return x.take(np.repeat(np.arange(len(x)), np.maximum(count, 0)))
+
+
+@dataclass(frozen=True)
+class CommittedView:
+    """A view as of one committed version: where all readings of it come from."""
+
+    name: str
+    area: AreaSpec
+    time: pa.DataType
+    manifest: Manifest
+    directory: Path
+
+    @property
+    def publications(self) -> tuple[Publication, ...]:
+        """The changes that are kept, oldest first."""
+        return self.manifest.changelogs.get(self.name, ())
+
+    @property
+    def oldest(self) -> int:
+        """The time from which on all changes are kept."""
+        given_up = self._base.frontier
+        return BEGIN if given_up == BEGIN else given_up + 1
+
+    def snapshot(self, at: int | None = None) -> Reading:
+        """The view at a time; without one, at the latest that is complete."""
+        frontier = self.manifest.frontier
+        if at is None:
+            now = self.manifest.area(view_area(self.name)).refs
+            return self._reading("snapshot", now, until=frontier)
+        if at >= frontier:
+            raise PlanError(
+                f"view {self.name}: time {shown(at, self.time)} is not complete yet; "
+                f"everything before {shown(frontier, self.time)} is"
+            )
+        if at < self._base.frontier:
+            raise PlanError(
+                f"view {self.name}: what it was at {shown(at, self.time)} is no longer kept; "
+                f"the earliest is {shown(self._base.frontier, self.time)}"
+            )
+        log = [ref for entry in self._begun(at + 1) for ref in entry.refs if _ends(ref)[1] > at]
+        return self._reading("snapshot", log, self._base.refs, until=at + 1)
+
+    def changes(self, since: int | None = None, until: int | None = None) -> Reading:
+        """The changes in `[since, until)`, those that are kept."""
+        since = self.oldest if since is None else max(since, self.oldest)
+        until = self.manifest.frontier if until is None else until
+        log: list[RunRef] = []
+        for entry in self._begun(until):
+            log += [ref for ref in entry.refs if since < entry.w1 or _may_end(ref, since, until)]
+        base = [ref for ref in self._base.refs if _may_end(ref, since, until)]
+        return self._reading("changes", log, base, since, until)
+
+    def history(self) -> Reading:
+        """Every record with the times from and to which it was there."""
+        log = [ref for entry in self.publications for ref in entry.refs]
+        since, until = self.oldest, self.manifest.frontier
+        return self._reading("history", log, self._base.refs, since, until)
+
+    @property
+    def _base(self) -> AreaState:
+        return self.manifest.area(base_area(self.name))
+
+    def _begun(self, until: int) -> list[Publication]:
+        return [entry for entry in self.publications if entry.w0 < until]
+
+    def _reading(
+        self,
+        what: What,
+        refs: Sequence[RunRef],
+        base: Sequence[RunRef] = (),
+        since: int = BEGIN,
+        until: int = INF,
+    ) -> Reading:
+        return Reading(
+            what, self.area, tuple(refs), self.directory, self.time, since, until, tuple(base)
+        )
+
+
+def committed_view(manifest: Manifest, directory: Path, name: str) -> CommittedView:
+    """A view of a state directory, by its definition in the log."""
+    sources, views = definitions(manifest)
+    if name not in views:
+        raise no_view(name, views)
+    return CommittedView(
+        name, view_spec(name, views[name].schema), time_of(sources), manifest, directory / "runs"
+    )
+
+
+def definitions(manifest: Manifest) -> tuple[dict[str, SourceDefinition], dict[str, Node]]:
+    """The sources and the views, in the order in which they were defined."""
+    known = {name: codec.decode(data) for name, data in manifest.definitions.items()}
+    sources = {name: d for name, d in known.items() if isinstance(d, SourceDefinition)}
+    return sources, {name: d for name, d in known.items() if isinstance(d, Node)}
+
+
+def time_of(sources: Mapping[str, SourceDefinition]) -> pa.DataType:
+    """The kind of time that all sources of a pipeline share."""
+    return next(map(time_type, sources.values()), pa.int64())
+
+
+def no_view(name: str, views: Iterable[str]) -> PlanError:
+    return PlanError(f"no view {name!r}; there are: {', '.join(views) or 'none yet'}")
+
+
+def _ends(ref: RunRef) -> tuple[int, int]:
+    """The first and the last time at which a row of a run ends."""
+    ends = ref.statistics.keep_quantiles
+    return ends[0], ends[-1]
+
+
+def _may_end(ref: RunRef, since: int, until: int) -> bool:
+    first, last = _ends(ref)
+    return first < until and since <= last

@@ -11,9 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from penstock.element import INF
-from penstock.state.manifest import Publication
-
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -35,16 +32,3 @@ def to_format(kind: str, path: str, **options: str) -> Deliver:
         writer.save(f"{path}/version={version}")
 
     return deliver
-
-
-def may_have_changes(entry: Publication, log: tuple[Publication, ...]) -> bool:
-    """False only where nothing began or ended in the time of a publication."""
-    if entry.refs:
-        return True
-    ends = [
-        ref.statistics.keep_quantiles
-        for earlier in log
-        if earlier.version < entry.version
-        for ref in earlier.refs
-    ]
-    return any(q[0] < min(entry.w1, INF) and q[-1] >= entry.w0 for q in ends)

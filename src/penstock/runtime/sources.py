@@ -1,8 +1,9 @@
 """Rows on their way in: event time, lateness, and the lanes they wait in.
 
-Every task of an ingest turns its rows into elements, sets aside those that are late or have no
-time, computes what the lanes of the source hold, and writes it into one segment, a run for each
-range of owners. Nothing of it exists until the driver commits what the task reports.
+Every task of an ingest turns its rows into elements, sets aside those that are late, have no time
+or end before they begin, computes what the lanes of the source hold, and writes it into one
+segment, a run for each range of owners. Nothing of it exists until the driver commits what the task
+reports.
 """
 
 from __future__ import annotations
@@ -151,14 +152,14 @@ class Ingest:
             te = np.where(endless, INF, end)
         if self.source.weight is not None:
             n = record.numpy(batch.column(self.source.weight).fill_null(1)).astype(np.int64)
-        late = unknown | (ts < self.frontier)
+        late = unknown | (ts < self.frontier) | (ts >= te)
         rows = Elements(batch.schema, tuple(batch.columns), ts, te, n)
         report = IngestReport(int(np.count_nonzero(~late)), int(np.count_nonzero(late)))
         if report.late and self.source.late == "keep":
             spec = late_area(self.source)
             kept = rows.where(late).select(self.source.schema.names)
             report.areas[spec.name] = [segment.write(sorted_run(spec, kept))]
-        rows = rows.where(~late & (ts < te))
+        rows = rows.where(~late)
         if len(rows):
             report.largest = int(rows.ts.max())
             for lane in self.lanes:

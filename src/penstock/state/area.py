@@ -29,11 +29,13 @@ class Area:
     def __len__(self) -> int:
         return sum(len(run) for run in self.runs)
 
-    def rows_with(self, hashes: Hashes) -> Elements:
-        """Every row whose key has one of these hashes (sorted, no duplicates)."""
-        return concat(
-            self.spec.schema, [run.elements.take(rows) for run, _, rows in self.matches(hashes)]
-        )
+    def rows_with(self, hashes: Hashes) -> tuple[Elements, Hashes]:
+        """Every row whose key has one of these hashes (sorted, no duplicates), and its hash."""
+        places = [_members(hashes, run.hashes) for run in self.runs]
+        found = [np.empty(0, dtype=np.uint32)]
+        found += [run.hashes[rows] for run, rows in zip(self.runs, places, strict=True)]
+        parts = [run.elements.take(rows) for run, rows in zip(self.runs, places, strict=True)]
+        return concat(self.spec.schema, parts), np.concatenate(found)
 
     def matches(self, hashes: Hashes) -> Iterator[tuple[Run, Ints, Ints]]:
         """Per run, the pairs (needle, row) of equal hashes; needles are sorted."""
@@ -55,6 +57,16 @@ class Area:
             low, high = np.searchsorted(run.elements.ts, (w0, w1))
             found.append(run.elements.slice(int(low), len(run) if w1 == INF else int(high)))
         return concat(self.spec.schema, found)
+
+
+def _members(needles: Hashes, hashes: Hashes) -> Ints:
+    """The places of all hashes that are among the needles: few of many, or many of all."""
+    if len(hashes) > 8 * len(needles):
+        return np.concatenate(
+            [np.empty(0, dtype=np.int64), *(j for _, j in equal_pairs(needles, hashes))]
+        )
+    place = np.searchsorted(needles, hashes)
+    return np.flatnonzero(needles[np.minimum(place, len(needles) - 1)] == hashes)
 
 
 def equal_pairs(needles: Hashes, hashes: Hashes) -> Iterator[tuple[Ints, Ints]]:

@@ -12,11 +12,11 @@ import fcntl
 import json
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from penstock.errors import StateError, WriterConflictError
 from penstock.state.manifest import (
@@ -27,6 +27,8 @@ from penstock.state.manifest import (
     manifest_from_json,
     manifest_to_json,
 )
+
+T = TypeVar("T")
 
 CHECKPOINT_EVERY = 50
 _COMMIT, _CHECKPOINT = ".json", ".checkpoint"
@@ -39,10 +41,18 @@ class Log:
         self._directory = directory
         directory.mkdir(parents=True, exist_ok=True)
         self._lock = _lock(directory / "writer.lock")
-        self.manifest = read_manifest(directory)
+        try:
+            self.manifest = read_manifest(directory)
+        except BaseException:
+            self._lock.close()
+            raise
+        for draft in directory.glob(".*"):  # of a writer that was killed
+            draft.unlink()
 
     def commit(self, actions: Sequence[Action], note: dict[str, Any] | None = None) -> Manifest:
         """Make the actions true, all of them or none. The note is for people, not folded."""
+        if self._lock.closed:
+            raise WriterConflictError(f"{self._directory.parent} was closed; open it again")
         version = self.manifest.version + 1
         body = {"actions": [action_to_json(action) for action in actions], "note": note or {}}
         _create(_path(self._directory, version, _COMMIT), body)
@@ -64,22 +74,36 @@ class Log:
                 path.unlink()
 
 
-def fold(manifest: Manifest, version: int, actions: Sequence[Action]) -> Manifest:
+def fold(manifest: Manifest, version: int, actions: Iterable[Action]) -> Manifest:
     return reduce(lambda m, action: action.apply(m), actions, replace(manifest, version=version))
 
 
-def read_manifest(directory: Path) -> Manifest:
-    """The manifest as of the latest commit; readers need no lock."""
-    names = [path.name for path in directory.iterdir()] if directory.exists() else []
-    commits = sorted(int(name[: -len(_COMMIT)]) for name in names if name.endswith(_COMMIT))
-    checkpoints = [int(n[: -len(_CHECKPOINT)]) for n in names if n.endswith(_CHECKPOINT)]
-    manifest = Manifest()
-    if checkpoints:
-        manifest = manifest_from_json(_read(_path(directory, max(checkpoints), _CHECKPOINT)))
-    for version in range(manifest.version + 1, max(commits, default=0) + 1):
-        data = _read(_path(directory, version, _COMMIT))
-        manifest = fold(manifest, version, [action_from_json(a) for a in data["actions"]])
-    return manifest
+def read_manifest(directory: Path, known: Manifest | None = None) -> Manifest:
+    """The manifest as of the latest commit; readers need no lock.
+
+    Of one that is known from before, only what is new is read. A writer may delete commits in the
+    meantime. There is a later checkpoint then, and reading begins again with that one.
+    """
+    while True:
+        last = max(_versions(directory, _COMMIT), default=0)
+        checkpoint = max(_versions(directory, _CHECKPOINT), default=0)
+        manifest = known if known is not None and known.version <= last else Manifest()
+        try:
+            if checkpoint > manifest.version:
+                path = _path(directory, checkpoint, _CHECKPOINT)
+                manifest = _parsed(path, manifest_from_json)
+            for version in range(manifest.version + 1, last + 1):
+                actions = _parsed(_path(directory, version, _COMMIT), _actions_from_json)
+                manifest = fold(manifest, version, actions)
+            return manifest
+        except StateError:
+            if max(_versions(directory, _CHECKPOINT), default=0) <= checkpoint:
+                raise
+
+
+def _versions(directory: Path, suffix: str) -> list[int]:
+    """The numbers of the files of one kind."""
+    return [int(path.stem) for path in directory.glob(f"[0-9]*{suffix}")]
 
 
 def _path(directory: Path, version: int, suffix: str) -> Path:
@@ -114,6 +138,19 @@ def _read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise StateError(path, str(error) or "it is not a log file") from error
     return data
+
+
+def _parsed(path: Path, parse: Callable[[dict[str, Any]], T]) -> T:
+    data = _read(path)
+    try:
+        return parse(data)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        problem = f"it is not what this version of Penstock writes ({error!r})"
+        raise StateError(path, problem) from error
+
+
+def _actions_from_json(data: dict[str, Any]) -> list[Action]:
+    return [action_from_json(action) for action in data["actions"]]
 
 
 def _lock(path: Path) -> IO[str]:

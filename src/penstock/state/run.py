@@ -72,6 +72,9 @@ def sorted_run(spec: AreaSpec, x: Elements, keep: Ints | None = None) -> Run:
 
 def run_of(spec: AreaSpec, x: Elements, hashes: Hashes, keep: Ints) -> Run:
     """Rows, whose hashes are known, put in the order of the area."""
+    keys: Hashes | Ints = hashes if spec.order == "hash" else x.ts
+    if np.all(keys[1:] >= keys[:-1]):
+        return run_in_order(x, hashes, keep)
     order = record.sort_hashes(hashes) if spec.order == "hash" else record.sort_by(x.ts)
     return run_in_order(x.take(order), hashes[order], keep[order])
 
@@ -106,6 +109,13 @@ def without_dead(run: Run, frontier: int) -> Run:
     return run_in_order(x, run.hashes[alive], run.keep[alive])
 
 
+def _leaning(x: Elements) -> Ints:
+    """Negative for rows that take away: by their multiplicity or, without one, by other weights."""
+    if not x.sums or np.all(x.n):
+        return x.n
+    return np.where(x.n == 0, sum(x.sums.values()), x.n)
+
+
 def _statistics(x: Elements, hashes: Hashes, keep: Ints) -> Statistics:
     if len(x) == 0:
         return Statistics(0, 0, 0, (0, 0), ())
@@ -114,7 +124,7 @@ def _statistics(x: Elements, hashes: Hashes, keep: Ints) -> Statistics:
     return Statistics(
         rows=len(x),
         bytes=int(size),
-        retractions=int(np.count_nonzero(x.n < 0)),
+        retractions=int(np.count_nonzero(_leaning(x) < 0)),
         hash_range=(int(hashes.min()), int(hashes.max())),
         keep_quantiles=tuple(int(q) for q in np.partition(keep, places)[places]),
     )

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from penstock import record
 from penstock.algebra.aggregates import AggregateCall, result_type
-from penstock.element import BEGIN, INF, Elements, concat, consolidate
+from penstock.element import BEGIN, INF, Elements, concat
 from penstock.physical.kernel import (
     Result,
     Timeline,
@@ -30,7 +30,7 @@ from penstock.physical.kernel import (
     before,
     distinct_hashes,
     due_changes,
-    net,
+    net_change,
     timeline,
     until,
 )
@@ -121,21 +121,24 @@ class GroupAggregate:
             presence[source], writes[str(source)] = self._presence(source, areas, changes, w0, w1)
         summed = [self._presence_summed(source, x) for source, x in presence.items()]
         moved = concat(self._part(self.keys), [self._summed(changes), *summed])
-        needles = distinct_hashes(record.hash_rows(changes.key(self.keys), len(changes)))
-        held = {s: areas[s.area].rows_with(needles) for s in self._value_sources}
-        known = [areas["current"].rows_with(needles), *(self._weightless(x) for x in held.values())]
+        hashes = record.hash_rows(moved.columns, len(moved))
+        needles = distinct_hashes(hashes[: len(changes)])
+        current, current_hashes = areas["current"].rows_with(needles)
+        held = {source: areas[source.area].rows_with(needles) for source in self._value_sources}
+        known = [current, *(self._weightless(x) for x, _ in held.values())]
         rows = concat(moved.schema, [moved, *(at(x, before(w0)) for x in known)])
-        groups = record.group_rows(rows.columns, record.hash_rows(rows.columns, len(rows)))
-        frames = timeline(groups.code, rows.ts)
-        keys = record.take(rows.columns, groups.first[frames.group])
-        entering = self._entering(changes, presence)
-        results = self._results(entering, held, rows, frames)
-        exists = frames.running(rows.n) > 0 if self.keys else np.ones(len(frames), dtype=np.bool_)
-        out = _emit(self.schema, (*keys, *results), exists, frames, w0)
-        current = net(moved, groups)
-        writes["current"] = Write(replace(current, sums=aggregate_sums.carried(current.sums)))
-        for values, (x, _) in entering.items():
-            writes[values.area] = Write(consolidate(at(x, w0)))
+        hashes = np.concatenate([hashes, current_hashes, *(found for _, found in held.values())])
+        frames = timeline(rows.columns, hashes, rows.ts)
+        count = frames.running(rows.n)
+        sums = {name: frames.running(weight) for name, weight in rows.sums.items()}
+        values = self._values(changes, presence, {s: x for s, (x, _) in held.items()}, frames)
+        results = tuple(self._result(call, sums, values, frames) for call in self.calls)
+        exists = count > 0 if self.keys else np.ones(len(frames), dtype=np.bool_)
+        out = _emit(self.schema, rows.columns, results, exists, frames, w0)
+        moves = net_change(rows, frames, count, sums, w0)
+        writes["current"] = Write(replace(moves, sums=aggregate_sums.carried(moves.sums)))
+        for taken, among in values.items():
+            writes[taken.area] = Write(at(among.net(), w0))
         return Result(out, writes)
 
     def _summed(self, changes: Elements) -> Elements:
@@ -165,46 +168,34 @@ class GroupAggregate:
         renamed = {name.replace(str(whole), str(source), 1): s for name, s in sums.items()}
         return self._weightless(presence, renamed)
 
-    def _entering(
-        self, changes: Elements, presence: Mapping[Source, Elements]
-    ) -> dict[ValueSource, tuple[Elements, Ints]]:
-        """The changes of each multiset of values, and their places among the rows of the step."""
-        place, first = len(changes), {}
-        for source, x in presence.items():
-            first[source] = place
+    def _values(
+        self,
+        changes: Elements,
+        presence: Mapping[Source, Elements],
+        held: Mapping[ValueSource, Elements],
+        frames: Timeline,
+    ) -> dict[ValueSource, Multisets]:
+        """The multisets of values. Among the rows of the timeline the changes come first, then
+        the presence of distinct values, and what was held comes last."""
+        first, place = {}, len(changes)
+        for distinct, x in presence.items():
+            first[distinct] = place
             place += len(x)
-        entering: dict[ValueSource, tuple[Elements, Ints]] = {}
-        for values in self._value_sources:
-            x = presence.get(values.source, changes)
-            mine = values.rows(x)
-            taken = x.take(mine).select(values.columns(self.keys))
-            entering[values] = taken, mine + first.get(values.source, 0)
-        return entering
+        place = len(frames.order) - sum(map(len, held.values()))
+        values: dict[ValueSource, Multisets] = {}
+        for source, old in held.items():
+            x = presence.get(source.source, changes)
+            mine = source.rows(x)
+            new = x.take(mine).select(source.columns(self.keys))
+            rows = concat(old.schema, [new, old])
+            places = [mine + first.get(source.source, 0), np.arange(place, place + len(old))]
+            values[source] = multisets(rows, len(new), source.args, np.concatenate(places), frames)
+            place += len(old)
+        return values
 
     def _weightless(self, x: Elements, sums: Mapping[str, Ints] | None = None) -> Elements:
         """Rows that say something of their group but are no records of it."""
         return replace(x.select(self.keys), n=np.zeros_like(x.n), sums=sums or {})
-
-    def _results(
-        self,
-        entering: Mapping[ValueSource, tuple[Elements, Ints]],
-        held: Mapping[ValueSource, Elements],
-        rows: Elements,
-        frames: Timeline,
-    ) -> Columns:
-        """A column per call, a value per frame. The held values are the last of the rows."""
-        frame = frames.frame_of_change()
-        place = len(rows) - sum(map(len, held.values()))
-        values: dict[ValueSource, Multisets] = {}
-        for source, x in held.items():
-            new, places = entering[source]
-            columns = record.concat([new.key(source.args), x.key(source.args)])
-            n = np.concatenate([new.n, x.n])
-            entered = np.concatenate([frame[places], frame[place : place + len(x)]])
-            values[source] = multisets(columns, n, entered, frames)
-            place += len(x)
-        sums = {name: frames.running(weight) for name, weight in rows.sums.items()}
-        return tuple(self._result(call, sums, values, frames) for call in self.calls)
 
     def _result(
         self,
@@ -227,14 +218,16 @@ def _nothing(schema: pa.Schema, w0: int) -> Elements:
     return at(Elements(schema, columns, zero, zero, zero), BEGIN if w0 == BEGIN else before(w0))
 
 
-def _emit(schema: pa.Schema, columns: Columns, exists: Mask, frames: Timeline, w0: int) -> Elements:
+def _emit(
+    schema: pa.Schema, keys: Columns, results: Columns, exists: Mask, frames: Timeline, w0: int
+) -> Elements:
     """Elements for the frames of the step whose result is new; the old result ends at the first."""
     frame = np.arange(len(frames))
     follows = np.flatnonzero(~frames.first)
     same = ~exists
     same[follows] = exists[follows] == exists[follows - 1]
     both = follows[exists[follows] & exists[follows - 1]]
-    same[both] = record.equal_rows(columns, both, columns, both - 1)
+    same[both] = record.equal_rows(results, both, results, both - 1)
     was = frames.time < w0
     changed = frame[~same & ~was]
     first = record.starts_of(frames.group[changed])
@@ -247,4 +240,5 @@ def _emit(schema: pa.Schema, columns: Columns, exists: Mask, frames: Timeline, w
     ts = np.concatenate([frames.time[changed[fresh]], frames.time[ended]])
     te = np.concatenate([end[fresh], np.full(len(ended), INF, dtype=np.int64)])
     n = np.where(np.arange(len(rows)) < len(rows) - len(ended), 1, -1)
-    return Elements(schema, record.take(columns, rows), ts, te, n)
+    columns = (*record.take(keys, frames.row[frames.group[rows]]), *record.take(results, rows))
+    return Elements(schema, columns, ts, te, n)

@@ -8,20 +8,20 @@ far, and that is a range of the rows in frame order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from penstock import record
-from penstock.algebra.aggregates import LISTS, PERCENTILES, TIMED, AggregateCall
-from penstock.element import Elements
+from penstock.algebra.aggregates import LISTS, PERCENTILES, AggregateCall
+from penstock.element import Elements, running_sum
 from penstock.physical import exact
 from penstock.physical.kernel import Timeline
 from penstock.physical.kernels.aggregate_sums import Source
-from penstock.physical.order_statistics import kth
-from penstock.record import Columns, Direction, Ints, starts_of
+from penstock.physical.order_statistics import extremes, kth
+from penstock.record import Direction, Ints, Mask, starts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,45 +58,63 @@ class ValueSource:
         return np.arange(len(x)) if self.distinct else np.flatnonzero(self.source.rows(x))
 
 
-class Multisets(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Multisets:
     """The values of all groups, ready to be asked about any frame.
 
-    `frame` is sorted; `rank` orders the values within a group and `row[offset[group] + rank]` is a
-    row that holds the value. `low` and `high` bound the rows of each frame's multiset.
+    The rows of the source are taken in the order of time, group by group: `frame` is sorted, and
+    `low` and `high` bound what each frame's multiset consists of. `order` sorts that by group and
+    value, `fresh` marks in it the first of each different value, and `holder` is a row that holds
+    it. Each group's values are numbered from `offset` on. The first `new` rows are the step's own.
     """
 
-    columns: Columns
-    group: Ints
+    x: Elements
+    new: int
+    args: tuple[str, ...]
+    row: Ints
     frame: Ints
     n: Ints
-    rank: Ints
-    row: Ints
+    order: Ints
+    fresh: Mask
+    holder: Ints
     offset: Ints
     low: Ints
     high: Ints
     total: Ints
 
+    @property
+    def values(self) -> pa.Array:
+        return self.x.column(self.args[0])
 
-def multisets(columns: Columns, n: Ints, frame: Ints, frames: Timeline) -> Multisets:
-    """Arrange rows, given by their arguments, weight and frame."""
-    by_frame = record.sort_by(frame)
-    columns, n, frame = record.take(columns, by_frame), n[by_frame], frame[by_frame]
+    def net(self) -> Elements:
+        """What the step changes in the multisets."""
+        n = np.where(self.row < self.new, self.n, 0)
+        net = np.add.reduceat(n[self.order], np.flatnonzero(self.fresh)) if len(n) else n
+        return replace(self.x.take(self.holder[net != 0]), n=net[net != 0])
+
+
+def multisets(
+    x: Elements, new: int, args: tuple[str, ...], place: Ints, frames: Timeline
+) -> Multisets:
+    """Arrange rows; `place` says where each is among the changes of the timeline."""
+    row = np.full(len(frames.order), -1, dtype=np.int64)
+    row[place] = np.arange(len(x))
+    row = row[frames.order]
+    mine = row >= 0
+    row, frame = row[mine], frames.frame_in_order()[mine]
+    code = record.order_codes(x.key(args[::-1]), [Direction()] * len(args), len(x))[row]
     group = frames.group[frame]
-    code = record.order_codes(columns[::-1], [Direction()] * len(columns), len(n))
     order = record.sort_by(group, code)
     fresh = starts_of(group[order], code[order])
-    place = np.cumsum(fresh) - 1
-    groups = int(frames.group.max(initial=-1)) + 1
-    offset = np.searchsorted(group[order][fresh], np.arange(groups))
-    rank = np.empty(len(n), dtype=np.int64)
-    rank[order] = place - offset[group[order]]
-    high = np.searchsorted(frame, np.arange(len(frames)), side="right")
-    before = np.searchsorted(frame, np.arange(len(frames)), side="left")
-    low = before[frames.first][np.cumsum(frames.first) - 1]
+    offset = np.searchsorted(group[order[fresh]], np.arange(len(frames.row)))
+    count = np.bincount(frame, minlength=len(frames))
+    high = np.cumsum(count)
+    low = (high - count)[frames.first][frames.group]
+    n = x.n[row]
     weight = np.concatenate([[0], np.cumsum(n)])
-    return Multisets(
-        columns, group, frame, n, rank, order[fresh], offset, low, high, weight[high] - weight[low]
-    )
+    total = weight[high] - weight[low]
+    holder = row[order[fresh]]
+    return Multisets(x, new, args, row, frame, n, order, fresh, holder, offset, low, high, total)
 
 
 def finish(call: AggregateCall, kind: pa.DataType, m: Multisets, frames: Timeline) -> pa.Array:
@@ -104,60 +122,74 @@ def finish(call: AggregateCall, kind: pa.DataType, m: Multisets, frames: Timelin
     if call.function in LISTS:
         return _lists(call.function, kind, m, frames)
     if call.function in ("median", "percentile"):
-        return _interpolated(call.parameter if call.parameter is not None else 0.5, m, frames)
-    filled = m.total > 0
-    last = call.function in ("max", "last")
-    k = np.where(last, m.total, 1)
+        fraction = 0.5 if call.parameter is None else call.parameter
+        return _interpolated(fraction, m, frames)
     if call.function == "percentile_disc":
-        k = np.maximum(np.ceil((call.parameter or 0.0) * m.total).astype(np.int64), 1)
-    rows = pa.array(_at_place(k, m, frames), mask=~filled)
-    return m.columns[0].take(rows)
+        filled = np.flatnonzero(m.total > 0)
+        k = np.ceil((call.parameter or 0.0) * m.total[filled]).astype(np.int64)
+        row = np.zeros(len(frames), dtype=np.int64)
+        row[filled] = _at_place(np.maximum(k, 1), m, frames, filled)
+    else:
+        stretches = _stretches(m, frames)
+        last = call.function in ("max", "last")
+        found = extremes(stretches.begin, stretches.end, stretches.value, len(frames), last)
+        row = m.holder[found] if len(m.holder) else found
+    return m.values.take(pa.array(row, mask=m.total == 0))
 
 
-def _at_place(k: Ints, m: Multisets, frames: Timeline) -> Ints:
-    """The row that holds the k-th value of each frame; arbitrary where the frame is empty."""
-    if len(m.row) == 0:
-        return np.zeros(len(k), dtype=np.int64)
-    found = kth(m.rank, m.n, m.low, m.high, k)
-    return m.row[np.minimum(m.offset[frames.group] + found.code, len(m.row) - 1)]
+def _at_place(k: Ints, m: Multisets, frames: Timeline, asked: Ints) -> Ints:
+    """The rows that hold the k-th value of the frames that are asked about; none is empty."""
+    rank = np.empty(len(m.order), dtype=np.int64)
+    rank[m.order] = np.cumsum(m.fresh) - 1
+    rank -= m.offset[frames.group[m.frame]]
+    found = kth(rank, m.n, m.low[asked], m.high[asked], k)
+    return m.holder[m.offset[frames.group[asked]] + found.code]
 
 
 def _interpolated(fraction: float, m: Multisets, frames: Timeline) -> pa.Array:
-    empty = m.total == 0
-    place = fraction * np.maximum(m.total - 1, 0)
+    filled = np.flatnonzero(m.total > 0)
+    place = fraction * (m.total[filled] - 1)
     below = np.floor(place)
-    values = exact.doubles(m.columns[0])
-    if len(values) == 0:
-        return pa.nulls(len(empty), pa.float64())
-    low = values[_at_place(below.astype(np.int64) + 1, m, frames)]
-    high = values[_at_place(np.ceil(place).astype(np.int64) + 1, m, frames)]
+    values = exact.doubles(m.values)
+    low = values[_at_place(below.astype(np.int64) + 1, m, frames, filled)]
+    high, off = low.copy(), place > below
+    above = np.ceil(place[off]).astype(np.int64) + 1
+    high[off] = values[_at_place(above, m, frames, filled[off])]
+    result = np.zeros(len(frames))
     with np.errstate(invalid="ignore"):
-        between = np.where(low == high, low, low + (high - low) * (place - below))
-    return pa.array(between, mask=empty)
+        result[filled] = np.where(low == high, low, low + (high - low) * (place - below))
+    return pa.array(result, mask=m.total == 0)
+
+
+class _Stretches(NamedTuple):
+    """When a group holds a value, and how often: for the frames from `begin` to before `end`."""
+
+    value: Ints
+    begin: Ints
+    end: Ints
+    copies: Ints
+
+
+def _stretches(m: Multisets, frames: Timeline) -> _Stretches:
+    """All stretches, those of a group by value."""
+    begin = m.frame[m.order]
+    copies = running_sum(m.n[m.order], m.fresh)
+    end = np.append(np.flatnonzero(frames.first)[1:], len(frames))[frames.group[begin]]
+    end[:-1] = np.where(m.fresh[1:], end[:-1], begin[1:])
+    there = (copies > 0) & (begin < end)
+    value = np.cumsum(m.fresh) - 1
+    return _Stretches(value[there], begin[there], end[there], copies[there])
 
 
 def _lists(function: str, kind: pa.DataType, m: Multisets, frames: Timeline) -> pa.Array:
     """Every value of every frame: as much work as there is to write."""
-    order = record.sort_by(m.group, m.rank, m.frame)
-    group, rank, frame = m.group[order], m.rank[order], m.frame[order]
-    start = np.flatnonzero(starts_of(group, rank, frame))
-    weight = np.add.reduceat(m.n[order], start) if len(start) else m.n[:0]
-    group, rank, frame = group[start], rank[start], frame[start]
-    fresh = starts_of(group, rank)
-    total = np.cumsum(weight)
-    held = total - (total - weight)[np.flatnonzero(fresh)][np.cumsum(fresh) - 1]
-    after = np.searchsorted(frames.group, group, side="right")  # the frame after the group's last
-    after[:-1] = np.where(fresh[1:], after[:-1], frame[1:])
-    count = np.where(held > 0, after - frame, 0)
-    owner = np.repeat(np.arange(len(count)), count)
-    begin = np.cumsum(count) - count
-    in_frame = frame[owner] + np.arange(len(owner)) - begin[owner]
+    value, begin, end, held = _stretches(m, frames)
+    length = end - begin
+    owner = np.repeat(np.arange(len(length)), length)
+    in_frame = begin[owner] + np.arange(len(owner)) - (np.cumsum(length) - length)[owner]
     copies = held[owner] if function == "collect_list" else np.ones(len(owner), dtype=np.int64)
-    sequence = record.sort_by(in_frame, rank[owner])
-    row = np.repeat(m.row[(m.offset[group] + rank)[owner]][sequence], copies[sequence])
-    length = np.bincount(in_frame, weights=copies, minlength=len(frames)).astype(np.int64)
-    offsets = np.concatenate([[0], np.cumsum(length)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), m.columns[0].take(pa.array(row)), type=kind)
-
-
-VALUE_FUNCTIONS = ("min", "max", "any_value", *PERCENTILES, *TIMED, *LISTS)
+    sequence = record.sort_by(in_frame, value[owner])
+    row = np.repeat(m.holder[value[owner]][sequence], copies[sequence])
+    sizes = np.bincount(in_frame, weights=copies, minlength=len(frames)).astype(np.int64)
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), m.values.take(pa.array(row)), type=kind)

@@ -22,14 +22,15 @@ from penstock.physical.kernel import (
     Result,
     Timeline,
     Write,
+    at,
     before,
     distinct_hashes,
     due_changes,
-    net,
+    net_change,
     timeline,
     until,
 )
-from penstock.record import Groups, Ints, Mask
+from penstock.record import Ints, Mask
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
@@ -77,17 +78,15 @@ class Multiplicity:
         if len(changes) == 0:
             return Result(changes, {"schedule": later, "current": Write(changes)})
         hashes = record.hash_rows(changes.columns, len(changes))
-        known = areas["current"].rows_with(distinct_hashes(hashes))
-        both = concat(self.schema, [changes, known])
-        if len(known):
-            hashes = record.hash_rows(both.columns, len(both))
-        groups = record.group_rows(both.columns, hashes)
-        time = np.concatenate([changes.ts, np.full(len(known), before(w0))])
-        frames = timeline(groups.code, time)
-        second = both.sums.get(_SECOND, np.zeros_like(both.n))
-        weight = WEIGHTS[self.kind](frames.running(both.n), frames.running(second))
-        out = _emit(both, groups, frames, weight, w0)
-        return Result(out, {"schedule": later, "current": Write(net(changes, groups))})
+        known, known_hashes = areas["current"].rows_with(distinct_hashes(hashes))
+        both = concat(self.schema, [changes, at(known, before(w0))])
+        frames = timeline(both.columns, np.concatenate([hashes, known_hashes]), both.ts)
+        first = frames.running(both.n)
+        second = {name: frames.running(weight) for name, weight in both.sums.items()}
+        weight = WEIGHTS[self.kind](first, second.get(_SECOND, np.zeros_like(first)))
+        out = _emit(both, frames, weight, w0)
+        current = net_change(both, frames, first, second, w0)
+        return Result(out, {"schedule": later, "current": Write(current)})
 
     def _side_by_side(self, deltas: Sequence[Elements]) -> Elements:
         """Both inputs as one: the second input's weight stands beside the first's."""
@@ -95,17 +94,16 @@ class Multiplicity:
         return concat(self.schema, [deltas[0], *moved])
 
 
-def _emit(x: Elements, groups: Groups, frames: Timeline, weight: Ints, w0: int) -> Elements:
+def _emit(x: Elements, frames: Timeline, weight: Ints, w0: int) -> Elements:
     """Elements for the difference to the weight before the step; closed but for the last."""
-    old = np.zeros(len(groups), dtype=np.int64)
-    was = frames.time < w0
-    old[frames.group[was]] = weight[was]
-    previous = np.concatenate([weight[:1], weight[:-1]])
-    previous[frames.first] = 0
-    changed = (weight != previous) & ~was
+    old = frames.old(weight, w0)
+    changed = np.empty(len(frames), dtype=np.bool_)
+    changed[1:] = weight[1:] != weight[:-1]
+    changed[frames.first] = weight[frames.first] != 0
+    changed &= frames.time >= w0
     group, time = frames.group[changed], frames.time[changed]
     n = weight[changed] - old[group]
     end = until(time, record.starts_of(group))
     visible = n != 0
-    columns = record.take(x.columns, groups.first[group[visible]])
+    columns = record.take(x.columns, frames.row[group[visible]])
     return Elements(x.schema, columns, time[visible], end[visible], n[visible])

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from penstock import record
 from penstock.algebra.expr import Expr
-from penstock.element import Elements, concat, consolidate, intervals
+from penstock.element import Elements, concat, intervals
 from penstock.physical.evaluate import evaluate_mask
 from penstock.physical.kernel import Result, Write, at, before, distinct_hashes, due_changes
 from penstock.physical.order_statistics import kth
@@ -65,37 +65,44 @@ class TopRows:
         if len(changes) == 0:
             return Result(Elements.empty(self.schema), {"schedule": later})
         needles = distinct_hashes(record.hash_rows(changes.key(self.partition), len(changes)))
-        known = areas["rows"].rows_with(needles)
-        units = self._units(consolidate(concat(self.input, [changes, at(known, before(w0))])))
+        known, _ = areas["rows"].rows_with(needles)
+        units = self._units(concat(self.input, [changes, at(known, before(w0))]))
         moves = self._moves(units, w0)
-        if self.ghost is not None:
-            moves = moves.where(~evaluate_mask(self.ghost, moves))
-        out = moves if self.number is None else self._numbered(units, w0)
-        kept = moves if self.append_only else changes
-        writes = {"schedule": later, "rows": Write(consolidate(at(kept, w0)))}
-        return Result(intervals(out), writes)
+        out = self._numbered(units, w0) if self.number else moves.of(units.x)
+        now = np.flatnonzero(units.x.ts >= w0)
+        kept = moves if self.append_only else _Moves(now, units.x.ts[now], units.sign[now])
+        return Result(intervals(out), {"schedule": later, "rows": Write(units.net(kept, w0))})
 
     def _units(self, x: Elements) -> _Units:
         """The changes one row at a time, in order, with each row's rank in its partition."""
-        x = x.take(np.repeat(np.arange(len(x)), np.abs(x.n)))
         keys = x.key(self.partition)
         partition = record.group_rows(keys, record.hash_rows(keys, len(x))).code
-        order = record.sort_by(partition, x.ts)
-        x, partition = x.take(order), partition[order]
-        columns = (*x.key([name for name, _ in self.order]), *x.columns)
-        directions = [direction for _, direction in self.order] + [Direction()] * len(x.columns)
-        code = record.order_codes(columns, directions, len(x))
+        code = self._codes(x)
+        order = record.sort_by(partition, x.ts, code)
+        start = np.flatnonzero(starts_of(partition[order], x.ts[order], code[order]))
+        n = np.add.reduceat(x.n[order], start)
+        row, sign = (np.repeat(values, np.abs(n)) for values in (order[start], np.sign(n)))
+        partition, code = partition[row], code[row]
         first = starts_of(partition)
         number = np.cumsum(first) - 1
         by_code = record.sort_by(number, code)
         fresh = starts_of(number[by_code], code[by_code])
-        offset = np.searchsorted(number[by_code][fresh], np.arange(np.count_nonzero(first)))
-        rank = np.empty(len(x), dtype=np.int64)
-        rank[by_code] = np.cumsum(fresh) - 1 - offset[number[by_code]]
+        offset = np.searchsorted(number[by_code[fresh]], np.arange(np.count_nonzero(first)))
+        rank = np.empty(len(row), dtype=np.int64)
+        rank[by_code] = np.cumsum(fresh) - 1
+        rank -= offset[number]
         low = np.flatnonzero(first)[number]
-        return _Units(x, np.sign(x.n), rank, low, offset[number], by_code[fresh])
+        return _Units(x.take(row), sign, rank, low, offset[number], by_code[fresh])
 
-    def _moves(self, units: _Units, w0: int) -> Elements:
+    def _codes(self, x: Elements) -> Ints:
+        """Ranks of the rows of each partition; the order of records breaks ties."""
+        settled = {*self.partition, *(name for name, _ in self.order)}
+        rest = [(name, Direction()) for name in x.schema.names if name not in settled]
+        names = [name for name, _ in (*self.order, *rest)]
+        directions = [direction for _, direction in (*self.order, *rest)]
+        return record.order_codes(x.key(names), directions, len(x))
+
+    def _moves(self, units: _Units, w0: int) -> _Moves:
         """The rows that enter and leave the first `limit`, as changes."""
         place = np.flatnonzero(units.x.ts >= w0)
         sign, low = units.sign[place], units.low[place]
@@ -110,7 +117,10 @@ class TopRows:
         rows = np.concatenate([place[inside], border[pushes], pulled])
         ts = units.x.ts[np.concatenate([place[inside], place[pushes], place[pulls]])]
         n = np.concatenate([sign[inside], -sign[pushes], -sign[pulls]])
-        return replace(units.x.take(rows), ts=ts, n=n)
+        if self.ghost is not None:
+            shown = ~evaluate_mask(self.ghost, units.x)[rows]
+            rows, ts, n = rows[shown], ts[shown], n[shown]
+        return _Moves(rows, ts, n)
 
     def _numbered(self, units: _Units, w0: int) -> Elements:
         """The first `limit` rows after each change, with their numbers, less those before it."""
@@ -131,6 +141,17 @@ class TopRows:
         return Elements(self.schema, columns, ts[owner], found.te, np.ones_like(number))
 
 
+class _Moves(NamedTuple):
+    """Rows of units that come and go at a time."""
+
+    row: Ints
+    ts: Ints
+    n: Ints
+
+    def of(self, x: Elements) -> Elements:
+        return replace(x.take(self.row), ts=self.ts, n=self.n)
+
+
 class _Units(NamedTuple):
     """Changes of one row each. Those of a partition lie together, in the order of time, so that
     what the partition holds after some of them is a range that begins at `low`."""
@@ -141,6 +162,13 @@ class _Units(NamedTuple):
     low: Ints
     offset: Ints
     holder: Ints
+
+    def net(self, moves: _Moves, w0: int) -> Elements:
+        """Moves added up, each different row once, all times together."""
+        n = np.zeros(len(self.holder), dtype=np.int64)
+        np.add.at(n, (self.offset + self.rank)[moves.row], moves.n)
+        moved = n != 0
+        return at(replace(self.x.take(self.holder[moved]), n=n[moved]), w0)
 
     def size(self, low: Ints, high: Ints) -> Ints:
         total = np.concatenate([[0], np.cumsum(self.sign)])

@@ -55,7 +55,7 @@ class Sessions:
             return Result(Elements.empty(self.schema), {"open": Write(Elements.empty(spec.schema))})
         keys = delta.key(self.partition)
         needles = distinct_hashes(record.hash_rows(keys, len(delta)))
-        known = consolidate(at(areas["open"].rows_with(needles), before(w0)))
+        known = consolidate(at(areas["open"].rows_with(needles)[0], before(w0)))
         all_keys = record.concat([keys, known.key(self.partition)])
         rows = len(delta) + len(known)
         group = record.group_rows(all_keys, record.hash_rows(all_keys, rows)).code

@@ -1,0 +1,105 @@
+"""Compaction changes nothing that the future can see, and leaves nothing that it cannot."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+
+from penstock.element import BEGIN, Elements, concat, logical
+from penstock.state.compaction import FAN, choose, merge
+from penstock.state.run import Statistics, sorted_run
+from tests.state.random_areas import SCHEMA, random_elements, spec
+
+TIMES = range(0, 30)
+
+
+def statistics(rows: int, retractions: int = 0, keep: int = 100) -> Statistics:
+    return Statistics(rows, rows * 50, retractions, (0, 2**32 - 1), (keep,) * 17)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_meaning_from_the_frontier_on_stays(seed: int) -> None:
+    rng = Random(seed)
+    frontier = rng.randint(0, 25)
+    runs = [sorted_run(spec(), random_elements(rng, rng.randint(1, 30))) for _ in range(4)]
+    before = concat(SCHEMA, [run.elements for run in runs])
+    merged = merge(spec(), runs, frontier)
+    after = merged.elements
+    assert logical(after, range(frontier, 30)) == logical(before, range(frontier, 30))
+    assert np.all(merged.keep > frontier)
+    assert np.all(after.ts >= np.minimum(frontier, after.te - 1))
+    assert np.all(merged.hashes[1:] >= merged.hashes[:-1])
+    assert len({row[:3] for row in after.rows()}) == len(after) or not np.any(after.n < 0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_is_still_to_come_keeps_its_time(seed: int) -> None:
+    rng = Random(seed)
+    frontier = rng.randint(0, 25)
+    runs = [sorted_run(spec("time"), random_elements(rng, 20)) for _ in range(3)]
+    rows = [row for run in runs for row in run.elements.rows() if row[1] >= frontier]
+    merged = merge(spec("time"), runs, frontier).elements
+    assert np.all(merged.ts[1:] >= merged.ts[:-1])
+    future = Elements.of(SCHEMA, rows)
+    assert logical(merged, TIMES) == logical(future, TIMES)
+
+
+def test_what_cancels_is_gone() -> None:
+    x = random_elements(Random(1), 200)
+    runs = [sorted_run(spec(), x), sorted_run(spec(), x.negated())]
+    assert len(merge(spec(), runs, BEGIN)) == 0
+    assert choose([statistics(2000), statistics(2000, 2000)], 0) == [[0, 1]]
+
+
+def test_what_cancels_only_within_itself_is_left_alone() -> None:
+    assert choose([statistics(5000, 2500)], 0) == []
+    assert choose([statistics(5000, 2500), statistics(10, 10)], 0) == []
+
+
+def test_a_dead_run_is_rewritten_alone_and_a_living_one_stays() -> None:
+    assert choose([statistics(5000, keep=3), statistics(9000)], 3) == [[0]]
+    assert choose([statistics(5000, keep=3), statistics(9000)], 2) == []
+    assert len(merge(spec(), [sorted_run(spec(), random_elements(Random(2), 9))], 2**63 - 1)) == 0
+
+
+def test_runs_of_one_size_are_merged_when_there_are_many() -> None:
+    small = [statistics(100) for _ in range(FAN)]
+    assert choose(small[1:], 0) == []
+    assert choose(small, 0) == [list(range(FAN))]
+    assert choose([statistics(10**6), *small], 0) == [list(range(1, FAN + 1))]
+
+
+@pytest.mark.parametrize("size", [10, 100])
+def test_rows_are_rewritten_a_logarithmic_number_of_times(size: int) -> None:
+    """Appending and compacting a thousand runs rewrites each row a few times over."""
+    runs: list[Statistics] = []
+    rewritten = 0
+    for _ in range(1000):
+        runs.append(statistics(size))
+        for chosen in choose(runs, 0):
+            rows = sum(runs[i].rows for i in chosen)
+            rewritten += rows
+            runs = [run for i, run in enumerate(runs) if i not in chosen] + [statistics(rows)]
+        assert len(runs) <= 4 * FAN
+    assert rewritten <= 1000 * size * 8
+
+
+@pytest.mark.parametrize("live", [2000, 20000])
+def test_a_window_that_slides_rewrites_each_row_a_few_times(live: int) -> None:
+    """Every step adds rows and the retractions of rows from ten steps ago."""
+    step = live // 10
+    runs: list[Statistics] = []
+    rewritten = 0
+    for i in range(300):
+        runs.append(statistics(2 * step if i >= 10 else step, step if i >= 10 else 0))
+        for chosen in choose(runs, 0):
+            rows, taken = (
+                sum(getattr(runs[j], name) for j in chosen) for name in ("rows", "retractions")
+            )
+            rewritten += rows
+            left = statistics(rows - 2 * min(taken, rows - taken))
+            runs = [run for j, run in enumerate(runs) if j not in chosen] + [left]
+        assert sum(run.rows for run in runs) <= 4 * live + 2048
+    assert rewritten <= 300 * 2 * step * 6

@@ -1,0 +1,87 @@
+"""Runs are sorted, complete, and their statistics are true of every row."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from random import Random
+
+import numpy as np
+import pytest
+
+from penstock.element import Elements
+from penstock.state.run import Order, Run, owned, sorted_run, without_dead
+from tests.state.random_areas import SCHEMA, random_elements, spec
+
+ORDERS: tuple[Order, ...] = ("hash", "time")
+
+
+def random_run(seed: int, order: Order = "hash") -> tuple[Elements, Run]:
+    x = random_elements(Random(seed), 50)
+    return x, sorted_run(spec(order), x)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_run_holds_all_rows_in_order(order: Order) -> None:
+    x, run = random_run(1, order)
+    assert sorted(run.elements.rows(), key=repr) == sorted(x.rows(), key=repr)
+    keys = run.hashes if order == "hash" else run.elements.ts
+    assert np.all(keys[1:] >= keys[:-1])
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_statistics_are_true(order: Order) -> None:
+    _, run = random_run(2, order)
+    statistics = run.statistics
+    assert statistics.rows == len(run) == 50
+    assert statistics.retractions == np.count_nonzero(run.elements.n < 0)
+    assert statistics.hash_range == (run.hashes.min(), run.hashes.max())
+    assert statistics.bytes > 50 * 8 * 4
+
+
+def test_a_row_is_kept_until_its_validity_ends_or_it_fell_due() -> None:
+    x, by_hash = random_run(3, "hash")
+    assert sorted(by_hash.keep.tolist()) == sorted(x.te.tolist())
+    _, by_time = random_run(3, "time")
+    assert by_time.keep.tolist() == (by_time.elements.ts + 1).tolist()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("frontier", [-5, 0, 3, 10, 21, 40])
+def test_dead_rows_go(order: Order, frontier: int) -> None:
+    _, run = random_run(4, order)
+    alive = without_dead(run, frontier)
+    assert len(alive) == np.count_nonzero(run.keep > frontier)
+    assert alive.statistics.rows == len(alive)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_estimate_of_dead_rows_is_exact_for_all_and_none(order: Order) -> None:
+    for seed in range(20):
+        _, run = random_run(seed, order)
+        for frontier in range(-2, 32):
+            dead = np.count_nonzero(run.keep <= frontier)
+            estimate = run.statistics.dead(frontier)
+            assert (estimate == len(run)) == (dead == len(run))
+            assert dead > 0 or estimate == 0
+            assert abs(estimate - dead) <= len(run) / 8
+
+
+@pytest.mark.parametrize("owner", [None, ("s",)])
+@pytest.mark.parametrize("order", ORDERS)
+def test_owners_part_a_run(order: Order, owner: tuple[str, ...] | None) -> None:
+    area = spec(order)
+    area = type(area)(area.name, area.schema, area.key, area.order, owner)
+    run = sorted_run(area, random_elements(Random(5), 50))
+    cuts = [0, 2**30, 3 * 2**30, 2**32]
+    parts = [owned(area, run, low, high) for low, high in pairwise(cuts)]
+    rows = [row for part in parts for row in part.elements.rows()]
+    assert sorted(rows, key=repr) == sorted(run.elements.rows(), key=repr)
+    by = owner or ("k",)
+    places = [SCHEMA.names.index(name) for name in by]
+    keys = [{tuple(e[i] for i in places) for e, *_ in part.elements.rows()} for part in parts]
+    assert not keys[0] & keys[1] | keys[1] & keys[2] | keys[0] & keys[2]
+
+
+def test_an_empty_run_is_dead() -> None:
+    run = sorted_run(spec(), Elements.empty(SCHEMA))
+    assert len(run) == run.statistics.rows == run.statistics.dead(0) == 0
