@@ -1,0 +1,91 @@
+"""Sessions on which something goes wrong; in a process of their own, for they patch the engine.
+
+What tasks run instead is made by functions within functions: those travel whole, so that the
+processes of a cluster need not find this module.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyspark
+from pyspark import TaskContext
+
+from penstock import connect
+from penstock.runtime import jobs
+from penstock.runtime.engine import Options
+from penstock.runtime.spark import start_spark
+from penstock.runtime.task import StepSpec
+from penstock.session import Session
+
+RunRound: TypeAlias = Callable[..., jobs.Batches]
+
+
+def retrying_session(directory: Path, options: Options) -> Session:
+    """Every first attempt of a task fails: before it did anything, or when it had done all."""
+    _replace("run_round", _fails_first)
+    _replace("store_of", _refuses_first)
+    return _connected(start_spark("local[2,4]"), directory, options)
+
+
+def cluster_session(directory: Path, options: Options) -> Session:
+    """Two executors in processes of their own, one of which dies in the middle of a step."""
+    home = Path(tempfile.mkdtemp(prefix="spark-home-"))
+    for folder in Path(pyspark.__file__).parent.iterdir():
+        (home / folder.name).symlink_to(folder)
+    os.environ["SPARK_HOME"] = str(home)
+    _replace("run_round", lambda run: _kills_its_executor(run, directory.parent / "killed"))
+    spark = start_spark("local-cluster[2,1,1024]", **{"spark.executor.memory": "512m"})
+    return _connected(spark, directory, options)
+
+
+def _connected(spark: pyspark.sql.SparkSession, directory: Path, options: Options) -> Session:
+    spark.sparkContext.setLogLevel("OFF")
+    given = {name: getattr(options, name) for name in ("tasks", "retention", "grace")}
+    return connect(directory, spark, **given)
+
+
+def _replace(name: str, change: Callable[[Any], Any]) -> None:
+    setattr(jobs, name, change(getattr(jobs, name)))
+
+
+def _fails_first(run_round: RunRound) -> RunRound:
+    def run(spec: StepSpec, round: int, task: int, batches: jobs.Batches) -> jobs.Batches:
+        context = TaskContext.get()
+        first = context is not None and context.attemptNumber() == 0
+        if first and (round + task) % 2:
+            raise RuntimeError("failed on purpose, before anything was done")
+        yield from run_round(spec, round, task, batches)
+        if first:
+            raise RuntimeError("failed on purpose, when all was done")
+
+    return run
+
+
+def _refuses_first(store_of: Callable[[Path], Any]) -> Callable[[Path], Any]:
+    def refuse(directory: Path) -> Any:
+        context = TaskContext.get()
+        if context is not None and context.attemptNumber() == 0 and context.stageId() % 2 == 0:
+            raise RuntimeError("failed on purpose, in an ingest or a round")
+        return store_of(directory)
+
+    return refuse
+
+
+def _kills_its_executor(run_round: RunRound, mark: Path) -> RunRound:
+    """In the last round of a later step; what the executor sent from the first is lost with it."""
+
+    def run(spec: StepSpec, round: int, task: int, batches: jobs.Batches) -> jobs.Batches:
+        yield from run_round(spec, round, task, batches)
+        if spec.w0 > 0 and round == spec.program.rounds - 1 and task == 0 and not mark.exists():
+            daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
+            executor = int(daemon.rpartition(")")[2].split()[1])
+            mark.write_bytes(Path(f"/proc/{executor}/cmdline").read_bytes())
+            os.kill(executor, signal.SIGKILL)
+
+    return run
