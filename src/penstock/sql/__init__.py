@@ -1,0 +1,15 @@
+"""SQL: what a user says. Text becomes statements, and statements text.
+
+    text ── parsing ── statements ── rendering ── text
+               │                         │
+               └── dialect ──────────────┘
+                      │
+                      └── statement_parser ── query_parser ── word_parser
+
+The only room that knows sqlglot.
+"""
+
+from penstock.sql.parsing import parse
+from penstock.sql.rendering import to_sql
+
+__all__ = ["parse", "to_sql"]

@@ -1,0 +1,102 @@
+"""From text to statements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from sqlglot.errors import TokenError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from penstock.errors import ParseError, SqlContext
+from penstock.sql.dialect import Penstock
+from penstock.sql.statement_parser import StatementParser
+from penstock.sql.statements import Statement
+from penstock.sql.text import closest
+from penstock.sql.word_parser import UnexpectedTokenError
+
+# words that a query is built of, and that a misspelt word may have been meant to be
+SKELETON = (
+    *("BETWEEN", "CROSS JOIN", "DISTINCT", "EMIT", "EXCEPT", "FROM", "FULL JOIN", "GROUP BY"),
+    *("HAVING", "INNER JOIN", "INTERSECT", "JOIN", "LATERAL", "LEFT JOIN", "LIMIT", "ORDER BY"),
+    *("RIGHT JOIN", "SYNC BY", "UNION", "USING", "WHERE"),
+)
+BY_FIRST_WORD = {phrase.split()[0]: phrase for phrase in SKELETON}
+
+UNCLOSED = {
+    "'": "This string does not end: close it with '.",
+    '"': 'This string does not end: close it with ".',
+    "`": "This name does not end: close it with `.",
+    "/": "This comment does not end: close it with */.",
+}
+
+
+def parse(sql: str) -> list[Statement]:
+    """The statements of a text, in order; they are separated by semicolons."""
+    dialect = Penstock()
+    return [_parse_one(tokens, sql, dialect) for tokens in _split(_tokenize(sql, dialect))]
+
+
+def _tokenize(sql: str, dialect: Penstock) -> list[Token]:
+    tokenizer = dialect.tokenizer()
+    try:
+        tokens = tokenizer.tokenize(sql)
+    except TokenError as error:
+        start = tokenizer._core._start
+        message = UNCLOSED.get(sql[start], f"This cannot be read: {error.__cause__}.")
+        raise ParseError(message, context=SqlContext(sql, start, len(sql))) from None
+    for token, following in pairwise(tokens):
+        if token.token_type == TokenType.WINDOW and following.token_type == TokenType.L_PAREN:
+            token.token_type = TokenType.VAR  # Spark's function, not the clause that names windows
+    return tokens
+
+
+def _split(tokens: list[Token]) -> Iterator[list[Token]]:
+    statement: list[Token] = []
+    for token in tokens:
+        if token.token_type != TokenType.SEMICOLON:
+            statement.append(token)
+        elif statement:
+            yield statement
+            statement = []
+    if statement:
+        yield statement
+
+
+def _parse_one(tokens: list[Token], sql: str, dialect: Penstock) -> Statement:
+    parser = StatementParser(dialect=dialect)
+    try:
+        return parser.parse_tokens(tokens, sql)
+    except UnexpectedTokenError as error:
+        raise _translated(error, tokens, parser) from None
+    except RecursionError:
+        context = SqlContext(sql, tokens[0].start, tokens[-1].end + 1)
+        message = "This statement is nested too deeply. Make parts of it views."
+        raise ParseError(message, context=context) from None
+
+
+def _translated(
+    error: UnexpectedTokenError, tokens: list[Token], parser: StatementParser
+) -> ParseError:
+    """What sqlglot says, in the words of this language, at the word that may be misspelt."""
+    token, said = error.token, error.description
+    found = f"Found {parser.found(token)}"
+    if said.startswith("Invalid expression"):
+        message = f"{found}, expected the next clause or the end of the statement."
+    elif said.startswith("Expected table name"):
+        message = f"{found}, expected the name of a table, stream or view."
+    elif said.startswith("Required keyword"):
+        message = f"{found}, expected an expression."
+    elif said.startswith(("Expected", "Expecting")):
+        message = f"{found}, expected {said.split(maxsplit=1)[1].replace('TYPE', 'a type')}."
+    else:
+        message = f"{said}."
+    place = parser.span(token)
+    index = tokens.index(token) if token else len(tokens)
+    for suspect in reversed(tokens[max(0, index - 1) : index + 1]):
+        meant = closest(suspect.text, BY_FIRST_WORD, cutoff=0.7)
+        if meant and suspect.token_type == TokenType.VAR and suspect.text.upper() not in SKELETON:
+            message += f" Did you mean {BY_FIRST_WORD[meant]} instead of {suspect.text}?"
+            place = parser.span(suspect)
+            break
+    return ParseError(message, context=SqlContext(parser.sql, place.start, place.end))

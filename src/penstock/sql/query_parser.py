@@ -1,0 +1,356 @@
+"""Spark's SELECT, and what streams add to it: windows, synchronization, outputs, emission.
+
+Each addition is made in the method of sqlglot's parser that reads the same place of a query.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Collection
+from itertools import pairwise
+from typing import TypeVar
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from penstock.sql.statements import Emit, Output
+from penstock.sql.text import one_of, span_of
+from penstock.sql.word_parser import WordParser
+
+T = TypeVar("T")
+
+RELATION_OF = ("R", "\u211c")  # the paper writes a black-letter R
+ORDER_COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
+
+# after one of these, STREAMED and its like are columns of that name
+AFTER_A_COLUMN = {
+    TokenType.SENTINEL,
+    TokenType.ALIAS,
+    TokenType.COMMA,
+    TokenType.DCOLON,
+    TokenType.DOT,
+    TokenType.EQ,
+    TokenType.EXCEPT,
+    TokenType.FROM,
+    TokenType.GT,
+    TokenType.GTE,
+    TokenType.INTERSECT,
+    TokenType.IS,
+    TokenType.L_BRACKET,
+    TokenType.LT,
+    TokenType.LTE,
+    TokenType.NEQ,
+    TokenType.R_PAREN,
+    TokenType.SLASH,
+    TokenType.UNION,
+}
+AFTER_A_STAR = {TokenType.SENTINEL, TokenType.COMMA, TokenType.FROM, TokenType.EXCEPT}
+OPERANDS = {
+    TokenType.DASH,
+    TokenType.IDENTIFIER,
+    TokenType.INTERVAL,
+    TokenType.L_PAREN,
+    TokenType.NUMBER,
+    TokenType.VAR,
+}
+
+
+class QueryParser(WordParser):
+    NO_PAREN_FUNCTION_PARSERS: t.ClassVar = {
+        **WordParser.NO_PAREN_FUNCTION_PARSERS,
+        "NOW": lambda self: self._parse_now(),
+    }
+    STRICT_CAST: t.ClassVar = True
+    SUPPORTS_TABLE_QUERY: t.ClassVar = True
+    SET_OP_MODIFIERS: t.ClassVar = {*WordParser.SET_OP_MODIFIERS, "emit"}
+
+    # Relations: a table or a query, its window and what it is synchronized by
+
+    def _parse_table_parts(
+        self,
+        schema: bool = False,
+        is_db_reference: bool = False,
+        wildcard: bool = False,
+        fast: bool = False,
+    ) -> exp.Table | exp.Dot | None:
+        if fast or schema or is_db_reference:
+            return super()._parse_table_parts(schema, is_db_reference, wildcard, fast)
+        if self._at_relation_of():
+            return self._parse_relation_of()
+        table = super()._parse_table_parts(wildcard=wildcard)
+        if table is not None:
+            self._parse_stream_part(table)
+        return table
+
+    def _at_relation_of(self) -> bool:
+        """Whether `R[sync](` or `R(stream` follows, the paper's relation of a stream."""
+        if self._curr.token_type != TokenType.VAR or self._curr.text.upper() not in RELATION_OF:
+            return False
+        following = [token.token_type for token in self._tokens[self._index + 1 : self._index + 5]]
+        match following:
+            case [TokenType.L_BRACKET, _, TokenType.R_BRACKET, TokenType.L_PAREN]:
+                return True
+            case [TokenType.L_PAREN, kind, TokenType.R_PAREN | TokenType.L_BRACKET, *_]:
+                return kind in self.ID_VAR_TOKENS or kind == TokenType.IDENTIFIER
+        return False
+
+    def _parse_relation_of(self) -> exp.Table:
+        self._advance()
+        sync: exp.Expr | None = None
+        if self._match(TokenType.L_BRACKET):
+            sync = self._parse_sync_name()
+            self._match(TokenType.R_BRACKET)
+        self._match(TokenType.L_PAREN)
+        table = self._parse_table_parts()
+        if not isinstance(table, exp.Table):
+            self.complain("the name of a stream")
+        self.expect(TokenType.R_PAREN, ")", "the name of a stream")
+        if self._match(TokenType.L_BRACKET, advance=False):
+            self.refuse("A window stands after the stream's name: write R[s](name [RANGE 5]).")
+        if sync is not None:
+            self._set_sync(table, sync)
+        return table
+
+    def _parse_stream_part(self, relation: exp.Expr) -> None:
+        window = self.parse_window()
+        if window is not None:
+            if self._match(TokenType.L_BRACKET, advance=False):
+                self.refuse("A stream has one window. Read a view or query of it for a second one.")
+            relation.set("window", window)
+        self._parse_sync(relation)
+
+    def _parse_sync(self, relation: exp.Expr) -> None:
+        if not self.at_words("SYNC", "BY"):
+            return
+        self._advance(2)
+        self._set_sync(relation, self._parse_sync_name())
+
+    def _parse_sync_name(self) -> exp.Expr:
+        name = self._parse_id_var(any_token=False)
+        if name is None:
+            self.complain("the name of a synchronization stream")
+        return name
+
+    def _set_sync(self, relation: exp.Expr, sync: exp.Expr) -> None:
+        if relation.args.get("sync"):
+            self.refuse(
+                "A stream is synchronized by one stream. Write a view over two of them, with UNION "
+                "or INTERSECT, and synchronize by it.",
+                span_of(sync),
+            )
+        relation.set("sync", sync)
+
+    def _parse_table(
+        self,
+        schema: bool = False,
+        joins: bool = False,
+        alias_tokens: Collection[TokenType] | None = None,
+        parse_bracket: bool = False,
+        is_db_reference: bool = False,
+        parse_partition: bool = False,
+        consume_pipe: bool = False,
+    ) -> exp.Expr | None:
+        table = super()._parse_table(
+            schema,
+            joins,
+            alias_tokens,
+            parse_bracket,
+            is_db_reference,
+            parse_partition,
+            consume_pipe,
+        )
+        if isinstance(table, exp.Table | exp.Subquery):
+            self._parse_sync(table)
+            if table.alias and self._match(TokenType.L_BRACKET, advance=False):
+                self.refuse(
+                    f"A window stands before the alias: write {table.name or '(SELECT ...)'} "
+                    f"[RANGE 5 MINUTES] AS {table.alias}."
+                )
+        return table
+
+    def _parse_subquery(
+        self, this: exp.Expr | None, parse_alias: bool = True
+    ) -> exp.Subquery | None:
+        if this is None or not parse_alias:
+            return super()._parse_subquery(this, parse_alias)
+        part = exp.Subquery(this=this)
+        self._parse_stream_part(part)
+        subquery = super()._parse_subquery(this, parse_alias)
+        if subquery is not None:
+            for key in ("window", "sync"):
+                if part.args.get(key):
+                    subquery.set(key, part.args[key])
+        return subquery
+
+    def _parse_table_alias(
+        self, alias_tokens: Collection[TokenType] | None = None
+    ) -> exp.TableAlias | None:
+        if self.at_words("SYNC", "BY") or self._at_emit():
+            return None
+        return super()._parse_table_alias(alias_tokens)
+
+    # SELECT STREAMED and its like
+
+    def _parse_select_query(
+        self,
+        nested: bool = False,
+        table: bool = False,
+        parse_subquery_alias: bool = True,
+        parse_set_operation: bool = True,
+    ) -> exp.Expr | None:
+        if not self._at_output():
+            return super()._parse_select_query(
+                nested, table, parse_subquery_alias, parse_set_operation
+            )
+        self._advance()
+        comments = self._prev_comments
+        hint = self._parse_hint()
+        self._advance()
+        output = exp.var(self._prev.text.upper()).update_positions(self._prev)
+        projections = self._parse_projections_in_parentheses()
+        every = self._match(TokenType.ALL) if projections is None else None
+        distinct = exp.Distinct() if self._match(TokenType.DISTINCT) else None
+        if every and distinct:
+            self.refuse("A SELECT is either ALL or DISTINCT.", self._prev)
+        select = exp.Select(
+            hint=hint,
+            distinct=distinct,
+            expressions=projections or self._parse_projections()[0],
+        )
+        select.set("output", output)
+        select.comments = comments
+        from_ = self._parse_from()
+        if from_:
+            select.set("from_", from_)
+        query: exp.Expr = self._parse_query_modifiers(select)
+        return self._parse_set_operations(query) if parse_set_operation else query
+
+    def _at_output(self) -> bool:
+        if self._curr.token_type != TokenType.SELECT:
+            return False
+        rest = self._tokens[self._index + 1 : self._index + 6]
+        rest = rest[1:] if rest and rest[0].token_type == TokenType.HINT else rest
+        if rest and rest[0].token_type == TokenType.DISTINCT and _is_output(rest[1:]):
+            self.refuse(f"Write {rest[1].text.upper()} before DISTINCT.", rest[1])
+        return _is_output(rest)
+
+    def _parse_projections_in_parentheses(self) -> list[exp.Expr] | None:
+        """CQL's `ISTREAM(a, b) FROM`."""
+        index = self._index
+        if not self._match(TokenType.L_PAREN):
+            return None
+        projections = self._try_parse(self._parse_expressions)
+        if projections and self._match_pair(TokenType.R_PAREN, TokenType.FROM, advance=False):
+            self._advance()
+            return projections
+        self._retreat(index)
+        return None
+
+    def _parse_projections(self) -> tuple[list[exp.Expr], list[exp.Expr] | None]:
+        projections, exclude = super()._parse_projections()
+        if not projections:
+            self.complain("a select list", "Write SELECT * for all columns.")
+        return projections, exclude
+
+    # EMIT
+
+    def _at_emit(self) -> bool:
+        return self._next.token_type in (TokenType.VAR, TokenType.FINAL) and self.at_words("EMIT")
+
+    def _parse_query_modifiers(self, this: t.Any) -> t.Any:
+        query = super()._parse_query_modifiers(this)
+        if isinstance(query, exp.Query) and self._at_emit():
+            emit = self._curr
+            self._advance()
+            if not self._match_texts(Emit.__members__):
+                self.complain(one_of(Emit), among=Emit)
+            if query.args.get("emit"):
+                self.refuse("EMIT stands once, at the end of the query.", emit)
+            query.set("emit", exp.var(self._prev.text.upper()).update_positions(emit))
+        return query
+
+    def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
+        return this if self._at_emit() else super()._parse_alias(this, explicit)
+
+    # Expressions
+
+    def _parse_now(self) -> exp.Expr | None:
+        """`NOW()`, and the paper's `Now`."""
+        now = self._prev
+        if self._match(TokenType.DOT, advance=False):
+            self._retreat(self._index - 1)
+            return None
+        if self._match(TokenType.L_PAREN):
+            self.expect(TokenType.R_PAREN, ")", "NOW(")
+        return exp.Anonymous(this="NOW").update_positions(now)
+
+    def _parse_factor_operand(self) -> exp.Expr | None:
+        """`a MOD b`, where Spark has only `a % b` and `mod(a, b)`."""
+        operand = super()._parse_factor_operand()
+        if operand is not None and self.at_words("MOD") and self._next.token_type in OPERANDS:
+            self._curr.token_type = TokenType.MOD
+        return operand
+
+    def _parse_comparison(self, this: exp.Expr | None = None) -> exp.Expr | None:
+        """`a < b <= c` means `a < b AND b <= c`, as in the paper."""
+        comparison = super()._parse_comparison(this)
+        if not isinstance(comparison, ORDER_COMPARISONS):
+            return comparison
+        links = [comparison]
+        while isinstance(links[0].this, ORDER_COMPARISONS):
+            links.insert(0, links[0].this)
+        for before, link in pairwise(links):
+            link.set("this", before.expression.copy())
+        return exp.and_(*links, copy=False, wrap=False) if len(links) > 1 else comparison
+
+    # Where sqlglot reads more than there is
+
+    def _parse_csv(
+        self, parse_method: Callable[[], T | None], sep: TokenType = TokenType.COMMA
+    ) -> list[T]:
+        def parse_next() -> T | None:
+            after_comma = self._prev.token_type == sep and self._index > first
+            item = parse_method()
+            if item is None and after_comma:
+                self.raise_error("Expected an item after the comma")
+            return item
+
+        first = self._index
+        return super()._parse_csv(parse_next, sep)
+
+    def _parse_join(
+        self,
+        skip_join_token: bool = False,
+        parse_bracket: bool = False,
+        alias_tokens: Collection[TokenType] | None = None,
+    ) -> exp.Join | None:
+        join = super()._parse_join(skip_join_token, parse_bracket, alias_tokens)
+        if join is None and self._prev.token_type == TokenType.COMMA:
+            self.complain("the name of a table, stream or view")
+        if join is not None and self._prev.token_type == TokenType.ON:
+            self.complain("the condition of the join")
+        return join
+
+    def _parse_in(self, this: exp.Expr | None, alias: bool = False) -> exp.In:
+        condition = super()._parse_in(this, alias)
+        if not any(condition.args.get(key) for key in ("expressions", "query", "unnest", "field")):
+            self.refuse("IN needs a list that is not empty, or a query.", self._prev)
+        return condition
+
+    def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
+        group = super()._parse_group(skip_group_by_token)
+        if group is not None and not any(group.args.values()):
+            self.complain("what to group by")
+        return group
+
+
+def _is_output(tokens: list[Token]) -> bool:
+    """Whether the first of these tokens is STREAMED or its like, and not a column of that name."""
+    match [token.token_type for token in tokens]:
+        case [TokenType.VAR, TokenType.STAR, *after]:
+            ends = not after or after[0] in AFTER_A_STAR
+        case [TokenType.VAR, after, *_]:
+            ends = after not in AFTER_A_COLUMN
+        case _:
+            return False
+    return ends and tokens[0].text.upper() in Output.__members__

@@ -1,0 +1,176 @@
+"""From statements to text: `parse(to_sql(statement)) == [statement]`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from penstock.sql.dialect import Penstock, quote
+from penstock.sql.statements import (
+    Aspect,
+    Between,
+    ByAll,
+    ByColumn,
+    ByDomain,
+    ByOrder,
+    ColumnDefinition,
+    CreateSource,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Describe,
+    Drop,
+    Emit,
+    EventTime,
+    Explain,
+    Format,
+    Late,
+    OneOf,
+    Pattern,
+    Punctuate,
+    Query,
+    RegisterSource,
+    Scheme,
+    Show,
+    Statement,
+)
+from penstock.sql.text import Name
+from penstock.sql.windows import NO_TIME
+
+
+def to_sql(statement: Statement) -> str:
+    """A statement in one line, without comments, every word in its usual place."""
+    return " ".join(part for part in _parts(statement) if part)
+
+
+def _parts(statement: Statement) -> list[str]:
+    match statement:
+        case CreateSource(name, columns, format, event_time, late, if_not_exists):
+            return [
+                *_create("SOURCE", name, if_not_exists),
+                _columns(columns),
+                *_format(format),
+                *_event_time(event_time),
+                f"LATE {late}" if late is not Late.KEEP else "",
+            ]
+        case RegisterSource(name, columns, port):
+            return ["REGISTER SOURCE", quote(name), _columns(columns), f"FROM port{port}"]
+        case CreateTable(name, columns, format, if_not_exists):
+            listed = _columns(columns) if columns else ""
+            return [*_create("TABLE", name, if_not_exists), listed, *_format(format)]
+        case CreateStream(name, source, key, operation, punctuated, if_not_exists):
+            return [
+                *_create("STREAM", name, if_not_exists),
+                f"OVER {quote(source)}",
+                f"KEY {_names(key)}" if key else "KEY NULL",
+                f"OP {quote(operation)}" if operation else "",
+                "PUNCTUATED " + ", ".join(map(_scheme, punctuated)) if punctuated else "",
+            ]
+        case CreateView(name, query, view_columns, if_not_exists):
+            return [
+                *_create("STREAMED VIEW", name, if_not_exists),
+                _names(view_columns) if view_columns else "",
+                f"AS {to_sql(query)}",
+            ]
+        case Query():
+            return [_query(statement)]
+        case Punctuate(stream, patterns):
+            return ["PUNCTUATE", quote(stream), "WHERE", _patterns(patterns)]
+        case Explain(aspect, of):
+            return ["EXPLAIN", "" if aspect is Aspect.PLAN else aspect, to_sql(of)]
+        case Drop(kind, name, if_exists):
+            return ["DROP", kind, "IF EXISTS" if if_exists else "", quote(name)]
+        case Show(kind):
+            return ["SHOW", f"{kind}S"]
+        case Describe(name):
+            return ["DESCRIBE", quote(name)]
+
+
+def tree_sql(tree: exp.Expr) -> str:
+    return tree.sql(Penstock, comments=False)
+
+
+def _query(query: Query) -> str:
+    tree = query.tree.copy()
+    if query.output:
+        first = tree
+        while isinstance(first, exp.SetOperation):
+            first = first.this
+        first.set("output", exp.var(query.output))
+    if query.emit is not Emit.CHANGES:
+        tree.set("emit", exp.var(query.emit))
+    return tree_sql(tree)
+
+
+def _create(kind: str, name: Name, if_not_exists: bool) -> list[str]:
+    return ["CREATE", kind, "IF NOT EXISTS" if if_not_exists else "", quote(name)]
+
+
+def _names(names: Iterable[Name]) -> str:
+    return f"({', '.join(map(quote, names))})"
+
+
+def _columns(columns: Iterable[ColumnDefinition]) -> str:
+    return "(" + ", ".join(map(_column, columns)) + ")"
+
+
+def _column(column: ColumnDefinition) -> str:
+    return f"{quote(column.name)} {column.type}{'' if column.nullable else ' NOT NULL'}"
+
+
+def _format(format: Format | None) -> list[str]:
+    if format is None:
+        return []
+    options = ", ".join(f"{_option(key)} {_string(value)}" for key, value in format.options)
+    name = ".".join(map(quote, format.name.split(".")))
+    return [f"USING {name}", f"OPTIONS ({options})" if options else ""]
+
+
+def _event_time(event_time: EventTime | None) -> list[str]:
+    if event_time is None:
+        return []
+    interval = "" if event_time.delay.ticks else "INTERVAL "
+    delay = [] if event_time.delay == NO_TIME else [f"DELAY {interval}{event_time.delay}"]
+    return [f"EVENT TIME {quote(event_time.column)}", *delay]
+
+
+def _scheme(scheme: Scheme) -> str:
+    match scheme:
+        case ByOrder(columns):
+            return f"BY ORDER {_names(columns)}"
+        case ByColumn(column):
+            return f"BY COLUMN {quote(column)}"
+        case ByDomain(patterns):
+            return f"BY DOMAIN ({_patterns(patterns)})"
+        case ByAll(column, table, per):
+            return f"BY ALL {quote(column)} IN {quote(table)} PER {_names(per)}"
+
+
+def _patterns(patterns: Iterable[Pattern]) -> str:
+    return " AND ".join(map(_pattern, patterns))
+
+
+def _pattern(pattern: Pattern) -> str:
+    column = quote(pattern.column)
+    match pattern:
+        case OneOf(values=(value,)):
+            return f"{column} = {tree_sql(value)}"
+        case OneOf(values=values):
+            return f"{column} IN ({', '.join(map(tree_sql, values))})"
+        case Between(_, exp.Expr() as low, exp.Expr() as high, False, False):
+            return f"{column} BETWEEN {tree_sql(low)} AND {tree_sql(high)}"
+        case Between(_, low, high, low_open, high_open):
+            bounds = [
+                f"{column} {'>' if low_open else '>='} {tree_sql(low)}" if low else "",
+                f"{column} {'<' if high_open else '<='} {tree_sql(high)}" if high else "",
+            ]
+            return " AND ".join(filter(None, bounds))
+
+
+def _option(key: str) -> str:
+    return key if quote(key) == key else _string(key)
+
+
+def _string(text: str) -> str:
+    return tree_sql(exp.Literal.string(text))

@@ -1,0 +1,566 @@
+"""The statements around a SELECT: one method per statement, one per clause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from penstock.errors import SqlContext, UnsupportedError
+from penstock.sql.conditions import patterns_of
+from penstock.sql.query_parser import QueryParser
+from penstock.sql.statements import (
+    Aspect,
+    ByAll,
+    ByColumn,
+    ByDomain,
+    ByOrder,
+    ColumnDefinition,
+    CreateSource,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Describe,
+    Drop,
+    Emit,
+    EventTime,
+    Explain,
+    Format,
+    Kind,
+    Late,
+    Output,
+    Pattern,
+    Punctuate,
+    Query,
+    RegisterSource,
+    Scheme,
+    Show,
+    Statement,
+)
+from penstock.sql.text import Name, Span, closest, one_of, span_of
+
+QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(")
+SOURCE_CLAUSES = ("USING", "OPTIONS", "EVENT TIME", "WATERMARK", "LATE")
+TABLE_CLAUSES = ("USING", "OPTIONS")
+SCHEMES = ("ORDER", "COLUMN", "DOMAIN", "ALL")
+TYPES = (
+    *("ARRAY", "BIGINT", "BINARY", "BOOLEAN", "CHAR", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INT"),
+    *("INTERVAL", "MAP", "SMALLINT", "STRING", "STRUCT", "TIMESTAMP", "TIMESTAMP_LTZ"),
+    *("TIMESTAMP_NTZ", "TINYINT", "VARCHAR", "VARIANT"),
+)
+OTHER_NAMES_OF_TYPES = ("BYTE", "DEC", "INTEGER", "LONG", "NUMERIC", "REAL", "SHORT")
+
+# statements of Spark SQL that Penstock does not have, and what to do instead
+INSTEAD = {
+    "ALTER": "DROP the object and CREATE it anew.",
+    "ANALYZE": "EXPLAIN shows how a query runs.",
+    "CACHE": "A view keeps its answer: write CREATE VIEW.",
+    "DELETE": "Rows leave through the source: CREATE STREAM ... OP column, or a window.",
+    "INSERT": "Rows come in through a source: call db.source(name).append(rows).",
+    "MERGE": "CREATE STREAM ... KEY (columns) makes each row replace the last one of its key.",
+    "REFRESH": "Views are always up to date.",
+    "SET": "Give options to penstock.connect().",
+    "TRUNCATE": "Rows leave through the source: CREATE STREAM ... OP column, or a window.",
+    "UPDATE": "CREATE STREAM ... KEY (columns) makes each row replace the last one of its key.",
+    "USE": "All names are in one place: leave the statement out.",
+}
+
+
+class StatementParser(QueryParser):
+    def parse_tokens(self, tokens: list[Token], sql: str) -> Statement:
+        """The one statement that these tokens of a text are."""
+        self.reset()
+        self.sql = sql
+        self._chunks = [tokens]
+        self._advance_chunk()
+        statement = self.parse_statement()
+        if not self._curr:
+            return statement
+        if isinstance(statement, Query | CreateView | Explain):
+            self.raise_error("Invalid expression / Unexpected token")
+        self.complain("the end of the statement", "Statements are separated by semicolons.")
+
+    def parse_statement(self) -> Statement:
+        start = self._curr
+        parsers: dict[str, Callable[[], Statement]] = {
+            "CREATE": self._parse_creation,
+            "REGISTER": self._parse_registration,
+            "DROP": self._parse_drop_statement,
+            "SHOW": self._parse_show_statement,
+            "DESCRIBE": self._parse_description,
+            "DESC": self._parse_description,
+            "EXPLAIN": self._parse_explanation,
+            "PUNCTUATE": self._parse_punctuation,
+        }
+        if self._match_texts(QUERIES, advance=False):
+            return self.parse_query()
+        if word := self.skip_word(*INSTEAD):
+            self._unsupported(word, INSTEAD[word], start)
+        if word := self.skip_word(*parsers):
+            return parsers[word]()
+        known = (*(word for word in parsers if word != "DESC"), "SELECT", "WITH")
+        self.complain(f"a statement: {one_of(known)}", among=known)
+
+    def _unsupported(self, construct: str, instead: str, start: Token) -> NoReturn:
+        span = self.span(start).to(self.span(self._prev))
+        context = SqlContext(self.sql, span.start, span.end)
+        raise UnsupportedError(f"There is no {construct} in Penstock. {instead}", context=context)
+
+    def place(self, start: Token) -> Span:
+        return self.span(start).to(self.span(self._prev))
+
+    # Creation
+
+    def _parse_creation(self) -> Statement:
+        start = self._prev
+        if self._match_text_seq("OR", "REPLACE"):
+            self._unsupported("CREATE OR REPLACE", "DROP the object and CREATE it anew.", start)
+        if self.skip_word("TEMPORARY", "TEMP", "GLOBAL"):
+            instead = "Leave the word out; DROP removes an object."
+            self._unsupported(f"CREATE {self._prev.text.upper()}", instead, start)
+        if word := self.skip_word("FUNCTION", "DATABASE", "SCHEMA"):
+            instead = {"FUNCTION": "Register a Python function with Spark."}.get(
+                word, "All names are in one place: leave the statement out."
+            )
+            self._unsupported(f"CREATE {word}", instead, start)
+        match self.skip_word("SOURCE", "STREAM", "TABLE", "VIEW", "STREAMED", "MATERIALIZED"):
+            case "SOURCE":
+                return self._parse_create_source(start)
+            case "STREAM":
+                return self._parse_create_stream(start)
+            case "TABLE":
+                return self._parse_create_table(start)
+            case "VIEW":
+                return self._parse_create_view(start)
+            case str(word):
+                if not self.skip_word("VIEW"):
+                    self.complain(f"VIEW after CREATE {word}", among=("VIEW",))
+                return self._parse_create_view(start)
+        known = (*Kind, "STREAMED VIEW", "MATERIALIZED VIEW")
+        self.complain(one_of(known), among=(*Kind, "STREAMED", "MATERIALIZED"))
+
+    def _parse_if_not_exists(self) -> bool:
+        return bool(self._match_text_seq("IF", "NOT", "EXISTS"))
+
+    def _parse_create_source(self, start: Token) -> CreateSource:
+        if_not_exists = self._parse_if_not_exists()
+        name = self.parse_name("the source")
+        columns = self._parse_columns(name)
+        clauses = self._parse_clauses(SOURCE_CLAUSES, columns)
+        return CreateSource(
+            name,
+            columns,
+            clauses.format,
+            clauses.event_time,
+            clauses.late or Late.KEEP,
+            if_not_exists,
+            sql=self.sql,
+            span=self.place(start),
+        )
+
+    def _parse_registration(self) -> RegisterSource:
+        start = self._prev
+        if not self.skip_word("SOURCE"):
+            self.complain("SOURCE after REGISTER", among=("SOURCE",))
+        name = self.parse_name("the source")
+        columns = self._parse_columns(name)
+        if not self._match(TokenType.FROM):
+            self.complain("FROM and a port", "Write FROM port5501.", among=("FROM",))
+        port = self._parse_port()
+        return RegisterSource(name, columns, port, sql=self.sql, span=self.place(start))
+
+    def _parse_port(self) -> int:
+        text = self._curr.text.upper()
+        if text == "PORT" and self._next.token_type == TokenType.NUMBER:
+            self._advance()
+            digits = self._curr.text
+        else:
+            digits = text.removeprefix("PORT") if text.startswith("PORT") else ""
+        if not digits.isdigit():
+            self.complain("a port", "Write FROM port5501.")
+        if not 0 < int(digits) < 2**16:
+            self.refuse(f"There is no port {int(digits)}; ports are from 1 to 65535.")
+        self._advance()
+        return int(digits)
+
+    def _parse_create_table(self, start: Token) -> CreateTable:
+        if_not_exists = self._parse_if_not_exists()
+        name = self.parse_name("the table")
+        at_columns = self._match(TokenType.L_PAREN, advance=False)
+        columns = self._parse_columns(name) if at_columns else ()
+        if self._match(TokenType.ALIAS):
+            instead = f"Write CREATE VIEW {name} AS SELECT ..., which stays up to date."
+            self._unsupported("CREATE TABLE ... AS", instead, start)
+        clauses = self._parse_clauses(TABLE_CLAUSES, columns)
+        if not columns and not clauses.format:
+            self.complain("columns or USING", f"Write CREATE TABLE {name} (a INT) USING parquet.")
+        return CreateTable(
+            name, columns, clauses.format, if_not_exists, sql=self.sql, span=self.place(start)
+        )
+
+    def _parse_create_view(self, start: Token) -> CreateView:
+        if_not_exists = self._parse_if_not_exists()
+        name = self.parse_name("the view")
+        columns: tuple[Name, ...] = ()
+        if self._match(TokenType.L_PAREN):
+            columns = self.parse_names("a column of the view")
+            self.expect(TokenType.R_PAREN, ")", "the columns of the view")
+        if not self._match(TokenType.ALIAS):
+            self.complain("AS and a query", f"Write CREATE VIEW {name} AS SELECT a FROM s.")
+        query = self.parse_query()
+        return CreateView(name, query, columns, if_not_exists, sql=self.sql, span=self.place(start))
+
+    def _parse_create_stream(self, start: Token) -> CreateStream:
+        if_not_exists = self._parse_if_not_exists()
+        name = self.parse_name("the stream")
+        if not self.skip_word("OVER"):
+            advice = f"Write CREATE STREAM {name} OVER source KEY (column)."
+            self.complain("OVER and a source", advice, among=("OVER",))
+        source = self.parse_name("a source")
+        if not self.skip_word("KEY"):
+            advice = "KEY NULL makes every row an insert."
+            self.complain("KEY (columns) or KEY NULL", advice, among=("KEY",))
+        key = () if self._match(TokenType.NULL) else self._parse_column_list("a column of the key")
+        operation = self.parse_name("a column", any_word=True) if self.skip_word("OP") else None
+        punctuated: tuple[Scheme, ...] = ()
+        if self.skip_word("PUNCTUATED"):
+            punctuated = self._parse_schemes()
+        elif self._curr:
+            known = ("PUNCTUATED BY",) if operation else ("OP", "PUNCTUATED BY")
+            self.complain(one_of((*known, "the end of the statement")), among=known)
+        return CreateStream(
+            name,
+            source,
+            key,
+            operation,
+            punctuated,
+            if_not_exists,
+            sql=self.sql,
+            span=self.place(start),
+        )
+
+    def _parse_column_list(self, of: str) -> tuple[Name, ...]:
+        """One column, or several in parentheses."""
+        if not self._match(TokenType.L_PAREN):
+            return (self.parse_name(of, any_word=True),)
+        names = self.parse_names(of)
+        self.expect(TokenType.R_PAREN, ")", "the columns")
+        return names
+
+    # Columns and types
+
+    def _parse_columns(self, owner: Name) -> tuple[ColumnDefinition, ...]:
+        if not self._match(TokenType.L_PAREN):
+            self.complain(f"the columns of {owner}", f"Write {owner} (a INT, b STRING).")
+        columns = [self._parse_column_definition()]
+        while self._match(TokenType.COMMA):
+            columns.append(self._parse_column_definition())
+            if columns[-1].name.text.upper() in {c.name.text.upper() for c in columns[:-1]}:
+                self.refuse(f"Two columns are called {columns[-1].name}.", columns[-1].name.span)
+        if not self._match(TokenType.R_PAREN):
+            self.complain("a comma, NOT NULL or ) after a column", among=("NOT NULL",))
+        return tuple(columns)
+
+    def _parse_column_definition(self) -> ColumnDefinition:
+        """`name type`; also `type name`, as in the paper."""
+        index = self._index
+        name = self.parse_name("a column", any_word=True)
+        kind = self._try_type()
+        if kind is None:
+            at_type = self._index
+            self._retreat(index)
+            kind = self._try_type()
+            if kind is None or not self._curr or self._match(TokenType.COMMA, advance=False):
+                self._retreat(at_type)
+                self.complain(f"the type of column {name}", _types(), among=TYPES, cutoff=0.7)
+            name = self.parse_name("a column", any_word=True)
+        nullable = not self._match_text_seq("NOT", "NULL")
+        return ColumnDefinition(name, kind, nullable)
+
+    def _try_type(self) -> str | None:
+        """The type that stands here, as Spark writes it."""
+        if not self._match_texts((*TYPES, *OTHER_NAMES_OF_TYPES), advance=False):
+            return None
+        kind = self._parse_types(schema=True, allow_identifiers=False)
+        if not isinstance(kind, exp.DataType):
+            self.complain("a type", _types())
+        if kind.is_type("char", "varchar") and not kind.expressions:
+            return "STRING"
+        return kind.sql(self.dialect)
+
+    # Clauses of sources and tables
+
+    def _parse_clauses(
+        self, known: tuple[str, ...], columns: tuple[ColumnDefinition, ...]
+    ) -> _Clauses:
+        clauses = _Clauses()
+        while self._curr:
+            start = self._curr
+            clause = self._skip_clause(known)
+            if clause in clauses.seen:
+                self.refuse(f"{clause} stands twice.", start)
+            clauses.seen.add(clause)
+            match clause:
+                case "USING":
+                    clauses.using = self._parse_format_path()
+                case "OPTIONS":
+                    clauses.options_at = start
+                    clauses.options = self._parse_options()
+                case "EVENT TIME":
+                    clauses.event_time = self._parse_event_time(columns)
+                case "LATE":
+                    clauses.late = self._parse_late()
+        if clauses.options_at and not clauses.using:
+            advice = "Write USING json OPTIONS (...), or any other format of Spark."
+            self.refuse(
+                f"OPTIONS belong to a format, and there is no USING. {advice}", clauses.options_at
+            )
+        return clauses
+
+    def _skip_clause(self, known: tuple[str, ...]) -> str:
+        for clause in known:
+            if self._match_text_seq(*clause.split()):
+                return "EVENT TIME" if clause == "WATERMARK" else clause
+        self.complain(one_of((*known, "the end of the statement")), among=known)
+
+    def _parse_format_path(self) -> str:
+        parts = [self._parse_format_part()]
+        while self._match(TokenType.DOT):
+            parts.append(self._parse_format_part())
+        return ".".join(parts)
+
+    def _parse_format_part(self) -> str:
+        if self._match_texts(SOURCE_CLAUSES, advance=False):
+            self.complain("the name of a format of Spark")
+        return self.parse_name("a format of Spark", any_word=True).text
+
+    def _parse_options(self) -> tuple[tuple[str, str], ...]:
+        self.expect(TokenType.L_PAREN, "(", "OPTIONS")
+        options: list[tuple[str, str]] = []
+        while True:
+            at_key = self._curr
+            key = self._parse_option_key()
+            if key.lower() in {other.lower() for other, _ in options}:
+                self.refuse(f"Option {key} is given twice.", at_key)
+            options.append((key, self._parse_option_value(key)))
+            if not self._match(TokenType.COMMA):
+                break
+        self.expect(TokenType.R_PAREN, "a comma or )", "an option")
+        return tuple(options)
+
+    def _parse_option_key(self) -> str:
+        if self._match(TokenType.STRING):
+            return self._prev.text
+        parts = [self.parse_name("an option", "Write (path 'in').", any_word=True).text]
+        while self._match(TokenType.DOT):
+            parts.append(self.parse_name("an option", any_word=True).text)
+        return ".".join(parts)
+
+    def _parse_option_value(self, key: str) -> str:
+        self._match(TokenType.EQ)
+        sign = "-" if self._match(TokenType.DASH) else ""
+        literals = (
+            {TokenType.NUMBER}
+            if sign
+            else {TokenType.STRING, TokenType.NUMBER, TokenType.TRUE, TokenType.FALSE}
+        )
+        if not self._match_set(literals):
+            self.complain(f"the value of option {key}: a string, a number, TRUE or FALSE")
+        token = self._prev
+        return sign + (token.text if token.token_type == TokenType.STRING else token.text.lower())
+
+    def _parse_event_time(self, columns: tuple[ColumnDefinition, ...]) -> EventTime:
+        column = self.parse_name("the column that holds the time", any_word=True)
+        names = [definition.name.text for definition in columns]
+        if column.text.upper() not in {name.upper() for name in names}:
+            meant = closest(column.text, names)
+            question = f" Did you mean {meant}?" if meant else ""
+            known = f"The columns are {', '.join(names)}."
+            self.refuse(f"There is no column {column}.{question} {known}", column.span)
+        if not self.skip_word("DELAY"):
+            return EventTime(column)
+        self.skip_word("OF")
+        return EventTime(column, self.parse_duration("the delay", zero=True))
+
+    def _parse_late(self) -> Late:
+        if word := self.skip_word(*Late):
+            return Late(word)
+        self.complain(f"{one_of(Late)} after LATE", among=Late)
+
+    # Punctuations
+
+    def _parse_schemes(self) -> tuple[Scheme, ...]:
+        if not self.skip_word("BY"):
+            self.complain(f"BY {one_of(SCHEMES)} after PUNCTUATED", among=("BY",))
+        schemes = [self._parse_scheme()]
+        while self._match(TokenType.COMMA):
+            self.skip_word("BY")
+            schemes.append(self._parse_scheme())
+        return tuple(schemes)
+
+    def _parse_scheme(self) -> Scheme:
+        match self.skip_word(*SCHEMES):
+            case "ORDER":
+                return ByOrder(self._parse_column_list("a column"))
+            case "COLUMN":
+                return ByColumn(self.parse_name("a column", any_word=True))
+            case "DOMAIN":
+                self.expect(TokenType.L_PAREN, "(", "DOMAIN")
+                patterns = self._parse_patterns()
+                self.expect(TokenType.R_PAREN, ")", "the domain")
+                return ByDomain(patterns)
+            case "ALL":
+                advice = "Write BY ALL sid IN sensor_list PER (hour)."
+                column = self.parse_name("a column", advice, any_word=True)
+                if not self._match(TokenType.IN):
+                    self.complain("IN and a table", advice)
+                table = self.parse_name("a table", advice)
+                if not self.skip_word("PER"):
+                    self.complain("PER and the columns that end", advice, among=("PER",))
+                return ByAll(column, table, self._parse_column_list("a column"))
+        self.complain(f"{one_of(SCHEMES)} after BY", among=SCHEMES)
+
+    def _parse_punctuation(self) -> Punctuate:
+        start = self._prev
+        stream = self.parse_name("a stream")
+        if not self._match(TokenType.WHERE):
+            advice = f"Write PUNCTUATE {stream} WHERE column = constant."
+            self.complain("WHERE and a condition", advice, among=("WHERE",))
+        patterns = self._parse_patterns()
+        return Punctuate(stream, patterns, sql=self.sql, span=self.place(start))
+
+    def _parse_patterns(self) -> tuple[Pattern, ...]:
+        start = self._curr
+        condition = self._parse_disjunction()
+        if condition is None:
+            self.complain("a condition, such as hour BETWEEN 0 AND 3")
+        return patterns_of(
+            condition,
+            lambda message, part: self.refuse(
+                message, (part and span_of(part)) or self.place(start)
+            ),
+        )
+
+    # Questions
+
+    def _parse_explanation(self) -> Explain:
+        start = self._prev
+        word = self.skip_word("MEMORY", "SHARING")
+        aspect = Aspect(word) if word else Aspect.PLAN
+        of: Query | CreateView
+        if self.at_words("CREATE"):
+            create = self._curr
+            self._advance()
+            created = self._parse_creation()
+            if not isinstance(created, CreateView):
+                self.refuse("EXPLAIN is about a query or a view.", self.place(create))
+            of = created
+        elif self._match_texts(QUERIES, advance=False):
+            of = self.parse_query()
+        else:
+            known = (
+                ("SELECT", "CREATE VIEW")
+                if word
+                else ("MEMORY", "SHARING", "SELECT", "CREATE VIEW")
+            )
+            self.complain(one_of(known), among=known)
+        return Explain(aspect, of, sql=self.sql, span=self.place(start))
+
+    def _parse_drop_statement(self) -> Drop:
+        start = self._prev
+        word = self.skip_word(*Kind)
+        if not word:
+            self.complain(f"{one_of(Kind)} after DROP", among=Kind)
+        if_exists = bool(self._match_text_seq("IF", "EXISTS"))
+        name = self.parse_name(f"the {word.lower()}")
+        return Drop(Kind(word), name, if_exists, sql=self.sql, span=self.place(start))
+
+    def _parse_show_statement(self) -> Show:
+        start = self._prev
+        kinds = {f"{kind}S": kind for kind in Kind}
+        word = self.skip_word(*kinds)
+        if not word:
+            self.complain(f"{one_of(kinds)} after SHOW", among=kinds)
+        return Show(kinds[word], sql=self.sql, span=self.place(start))
+
+    def _parse_description(self) -> Describe:
+        start = self._prev
+        name = self.parse_name("a source, stream, table or view")
+        return Describe(name, sql=self.sql, span=self.place(start))
+
+    # Queries
+
+    def parse_query(self) -> Query:
+        if not self._match_texts(QUERIES, advance=False):
+            self.complain("a query", "Write SELECT a FROM s.", among=("SELECT", "WITH"))
+        start = self._curr
+        tree = self._parse_statement()
+        while isinstance(tree, exp.Subquery) and tree.is_wrapper and not tree.args.get("emit"):
+            tree = tree.this
+        if not isinstance(tree, exp.Query | exp.Values):
+            self.refuse("Only a query may follow WITH.", self.place(start))
+        first = tree
+        while isinstance(first, exp.SetOperation):
+            first = first.this
+        output = _take(first, "output")
+        emit = _take(tree, "emit")
+        self._check_inner_queries(tree)
+        return Query(
+            tree,
+            Output(output) if output else None,
+            Emit(emit) if emit else Emit.CHANGES,
+            sql=self.sql,
+            span=self.place(start),
+        )
+
+    def _check_inner_queries(self, tree: exp.Expr) -> None:
+        for query in tree.find_all(exp.Query):
+            output, emit = query.args.get("output"), query.args.get("emit")
+            if emit:
+                self.refuse(
+                    "EMIT stands at the end of the whole query. To read what an inner query emits, "
+                    "make it a view.",
+                    span_of(emit),
+                )
+            if output and isinstance(query.parent, exp.SetOperation):
+                self.refuse(
+                    f"{output} stands after the first SELECT and is said of the whole. To say it "
+                    "of one part, put that part in parentheses.",
+                    span_of(output),
+                )
+            if output and output.name in (Output.STREAMED, Output.COMPLETE):
+                self.refuse(
+                    f"{output} is said of a whole query, not of one within it: leave it out.",
+                    span_of(output),
+                )
+
+
+class _Clauses:
+    """What has been read of a source's or table's clauses."""
+
+    def __init__(self) -> None:
+        self.seen: set[str] = set()
+        self.using: str | None = None
+        self.options: tuple[tuple[str, str], ...] = ()
+        self.options_at: Token | None = None
+        self.event_time: EventTime | None = None
+        self.late: Late | None = None
+
+    @property
+    def format(self) -> Format | None:
+        return Format(self.using, self.options) if self.using else None
+
+
+def _take(tree: exp.Expr, key: str) -> str | None:
+    """The word under a key of a tree, removed from it."""
+    word: exp.Expr | None = tree.args.get(key)
+    if word is None:
+        return None
+    tree.set(key, None)
+    return word.name
+
+
+def _types() -> str:
+    return f"The types are {', '.join(TYPES)}."
