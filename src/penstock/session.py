@@ -297,6 +297,11 @@ class View:
         self._engine = engine
         self.name = name
 
+    @property
+    def plan(self) -> Node:
+        """What the view says, to build other views on; what they share with it runs once."""
+        return self._engine.views[self.name]
+
     def snapshot(self, at: Time | None = None) -> DataFrame:
         """The view at a time; without one, at the latest that is complete."""
         return self._read(self.committed().snapshot(None if at is None else ticks(at)))
