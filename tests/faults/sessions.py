@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -17,6 +18,7 @@ import pyspark
 from pyspark import TaskContext
 
 from penstock import connect
+from penstock.element import BEGIN
 from penstock.runtime import jobs
 from penstock.runtime.engine import Options
 from penstock.runtime.spark import start_spark
@@ -34,14 +36,21 @@ def retrying_session(directory: Path, options: Options) -> Session:
 
 
 def cluster_session(directory: Path, options: Options) -> Session:
-    """Two executors in processes of their own, one of which dies in the middle of a step."""
+    """Two executors in processes of their own, one of which dies in the middle of each step.
+
+    From the second step on Spark checks what is sent between rounds, as it does by default.
+    """
     home = Path(tempfile.mkdtemp(prefix="spark-home-"))
     for folder in Path(pyspark.__file__).parent.iterdir():
         (home / folder.name).symlink_to(folder)
     os.environ["SPARK_HOME"] = str(home)
-    _replace("run_round", lambda run: _kills_its_executor(run, directory.parent / "killed"))
+    _replace("run_round", lambda run: _kills_its_executor(run, directory.parent))
     spark = start_spark("local-cluster[2,1,1024]", **{"spark.executor.memory": "512m"})
-    return _connected(spark, directory, options)
+    session = _connected(spark, directory, options)
+    if session.frontier > BEGIN:
+        for name in ("enabled", "enableFullRetryOnMismatch"):
+            spark.conf.set(f"spark.sql.shuffle.orderIndependentChecksum.{name}", "true")
+    return session
 
 
 def _connected(spark: pyspark.sql.SparkSession, directory: Path, options: Options) -> Session:
@@ -77,15 +86,27 @@ def _refuses_first(store_of: Callable[[Path], Any]) -> Callable[[Path], Any]:
     return refuse
 
 
-def _kills_its_executor(run_round: RunRound, mark: Path) -> RunRound:
-    """In the last round of a later step; what the executor sent from the first is lost with it."""
+def _kills_its_executor(run_round: RunRound, directory: Path) -> RunRound:
+    """In the last round of a step, once, when the other tasks are done: theirs is to stay.
+
+    What the executor had to send from the first round is lost with it.
+    """
 
     def run(spec: StepSpec, round: int, task: int, batches: jobs.Batches) -> jobs.Batches:
         yield from run_round(spec, round, task, batches)
-        if spec.w0 > 0 and round == spec.program.rounds - 1 and task == 0 and not mark.exists():
-            daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
-            executor = int(daemon.rpartition(")")[2].split()[1])
-            mark.write_bytes(Path(f"/proc/{executor}/cmdline").read_bytes())
-            os.kill(executor, signal.SIGKILL)
+        if round < spec.program.rounds - 1:
+            return
+        done = [directory / f"task {i} in step to {spec.w1}" for i in range(spec.tasks)]
+        if task > 0 or done[0].exists():
+            done[task].touch()
+            return
+        deadline = time.monotonic() + 15
+        while time.monotonic() < deadline and not all(path.exists() for path in done[1:]):
+            time.sleep(0.05)
+        time.sleep(0.5)
+        daemon = Path(f"/proc/{os.getppid()}/stat").read_text()
+        executor = int(daemon.rpartition(")")[2].split()[1])
+        done[0].write_bytes(Path(f"/proc/{executor}/cmdline").read_bytes())
+        os.kill(executor, signal.SIGKILL)
 
     return run

@@ -208,7 +208,7 @@ class GroupAggregate:
         if call.function in aggregate_sums.FUNCTIONS:
             argument = self.input.field(call.args[0]).type if call.args else None
             return aggregate_sums.finish(call, kind, argument, sums, len(frames))
-        return aggregate_values.finish(call, kind, values[ValueSource.of(call)], frames)
+        return aggregate_values.finish(call, kind, values[ValueSource.of(call)])
 
 
 def _nothing(schema: pa.Schema, w0: int) -> Elements:

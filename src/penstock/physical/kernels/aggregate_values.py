@@ -9,6 +9,7 @@ far, and that is a range of the rows in frame order.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -58,7 +59,16 @@ class ValueSource:
         return np.arange(len(x)) if self.distinct else np.flatnonzero(self.source.rows(x))
 
 
-@dataclass(frozen=True, slots=True)
+class Stretches(NamedTuple):
+    """When a group holds a value, and how often: for the frames from `begin` to before `end`."""
+
+    value: Ints
+    begin: Ints
+    end: Ints
+    copies: Ints
+
+
+@dataclass(frozen=True)
 class Multisets:
     """The values of all groups, ready to be asked about any frame.
 
@@ -71,6 +81,7 @@ class Multisets:
     x: Elements
     new: int
     args: tuple[str, ...]
+    frames: Timeline
     row: Ints
     frame: Ints
     n: Ints
@@ -92,6 +103,32 @@ class Multisets:
         net = np.add.reduceat(n[self.order], np.flatnonzero(self.fresh)) if len(n) else n
         return replace(self.x.take(self.holder[net != 0]), n=net[net != 0])
 
+    @cached_property
+    def stretches(self) -> Stretches:
+        """All stretches, those of a group by value."""
+        begin = self.frame[self.order]
+        copies = running_sum(self.n[self.order], self.fresh)
+        ends = np.append(np.flatnonzero(self.frames.first)[1:], len(self.frames))
+        end = ends[self.frames.group[begin]]
+        end[:-1] = np.where(self.fresh[1:], end[:-1], begin[1:])
+        there = np.flatnonzero((copies > 0) & (begin < end))
+        value = np.cumsum(self.fresh) - 1
+        return Stretches(value[there], begin[there], end[there], copies[there])
+
+    def extreme(self, greatest: bool) -> Ints:
+        """The row that holds the first or last value of each frame; arbitrary for empty ones."""
+        value, begin, end, _ = self.stretches
+        found = extremes(begin, end, value, len(self.frames), greatest)
+        return self.holder[found] if len(self.holder) else found
+
+    def at_place(self, k: Ints, asked: Ints) -> Ints:
+        """The rows that hold the k-th value of the frames asked about, none of which is empty."""
+        rank = np.empty(len(self.order), dtype=np.int64)
+        rank[self.order] = np.cumsum(self.fresh) - 1
+        rank -= self.offset[self.frames.group[self.frame]]
+        found = kth(rank, self.n, self.low[asked], self.high[asked], k)
+        return self.holder[self.offset[self.frames.group[asked]] + found.code]
+
 
 def multisets(
     x: Elements, new: int, args: tuple[str, ...], place: Ints, frames: Timeline
@@ -100,12 +137,13 @@ def multisets(
     row = np.full(len(frames.order), -1, dtype=np.int64)
     row[place] = np.arange(len(x))
     row = row[frames.order]
-    mine = row >= 0
+    mine = np.flatnonzero(row >= 0)
     row, frame = row[mine], frames.frame_in_order()[mine]
     code = record.order_codes(x.key(args[::-1]), [Direction()] * len(args), len(x))[row]
     group = frames.group[frame]
     order = record.sort_by(group, code)
     fresh = starts_of(group[order], code[order])
+    holder = row[order[fresh]]
     offset = np.searchsorted(group[order[fresh]], np.arange(len(frames.row)))
     count = np.bincount(frame, minlength=len(frames))
     high = np.cumsum(count)
@@ -113,83 +151,51 @@ def multisets(
     n = x.n[row]
     weight = np.concatenate([[0], np.cumsum(n)])
     total = weight[high] - weight[low]
-    holder = row[order[fresh]]
-    return Multisets(x, new, args, row, frame, n, order, fresh, holder, offset, low, high, total)
+    return Multisets(
+        x, new, args, frames, row, frame, n, order, fresh, holder, offset, low, high, total
+    )
 
 
-def finish(call: AggregateCall, kind: pa.DataType, m: Multisets, frames: Timeline) -> pa.Array:
+def finish(call: AggregateCall, kind: pa.DataType, m: Multisets) -> pa.Array:
     """The results of a call, one per frame."""
     if call.function in LISTS:
-        return _lists(call.function, kind, m, frames)
+        return _lists(call.function, kind, m)
     if call.function in ("median", "percentile"):
-        fraction = 0.5 if call.parameter is None else call.parameter
-        return _interpolated(fraction, m, frames)
+        return _interpolated(0.5 if call.parameter is None else call.parameter, m)
     if call.function == "percentile_disc":
         filled = np.flatnonzero(m.total > 0)
         k = np.ceil((call.parameter or 0.0) * m.total[filled]).astype(np.int64)
-        row = np.zeros(len(frames), dtype=np.int64)
-        row[filled] = _at_place(np.maximum(k, 1), m, frames, filled)
+        row = np.zeros(len(m.total), dtype=np.int64)
+        row[filled] = m.at_place(np.maximum(k, 1), filled)
     else:
-        stretches = _stretches(m, frames)
-        last = call.function in ("max", "last")
-        found = extremes(stretches.begin, stretches.end, stretches.value, len(frames), last)
-        row = m.holder[found] if len(m.holder) else found
+        row = m.extreme(greatest=call.function in ("max", "last"))
     return m.values.take(pa.array(row, mask=m.total == 0))
 
 
-def _at_place(k: Ints, m: Multisets, frames: Timeline, asked: Ints) -> Ints:
-    """The rows that hold the k-th value of the frames that are asked about; none is empty."""
-    rank = np.empty(len(m.order), dtype=np.int64)
-    rank[m.order] = np.cumsum(m.fresh) - 1
-    rank -= m.offset[frames.group[m.frame]]
-    found = kth(rank, m.n, m.low[asked], m.high[asked], k)
-    return m.holder[m.offset[frames.group[asked]] + found.code]
-
-
-def _interpolated(fraction: float, m: Multisets, frames: Timeline) -> pa.Array:
+def _interpolated(fraction: float, m: Multisets) -> pa.Array:
     filled = np.flatnonzero(m.total > 0)
     place = fraction * (m.total[filled] - 1)
     below = np.floor(place)
     values = exact.doubles(m.values)
-    low = values[_at_place(below.astype(np.int64) + 1, m, frames, filled)]
-    high, off = low.copy(), place > below
-    above = np.ceil(place[off]).astype(np.int64) + 1
-    high[off] = values[_at_place(above, m, frames, filled[off])]
-    result = np.zeros(len(frames))
+    low = values[m.at_place(below.astype(np.int64) + 1, filled)]
+    high, between = low.copy(), place > below
+    above = np.ceil(place[between]).astype(np.int64) + 1
+    high[between] = values[m.at_place(above, filled[between])]
+    result = np.zeros(len(m.total))
     with np.errstate(invalid="ignore"):
         result[filled] = np.where(low == high, low, low + (high - low) * (place - below))
     return pa.array(result, mask=m.total == 0)
 
 
-class _Stretches(NamedTuple):
-    """When a group holds a value, and how often: for the frames from `begin` to before `end`."""
-
-    value: Ints
-    begin: Ints
-    end: Ints
-    copies: Ints
-
-
-def _stretches(m: Multisets, frames: Timeline) -> _Stretches:
-    """All stretches, those of a group by value."""
-    begin = m.frame[m.order]
-    copies = running_sum(m.n[m.order], m.fresh)
-    end = np.append(np.flatnonzero(frames.first)[1:], len(frames))[frames.group[begin]]
-    end[:-1] = np.where(m.fresh[1:], end[:-1], begin[1:])
-    there = (copies > 0) & (begin < end)
-    value = np.cumsum(m.fresh) - 1
-    return _Stretches(value[there], begin[there], end[there], copies[there])
-
-
-def _lists(function: str, kind: pa.DataType, m: Multisets, frames: Timeline) -> pa.Array:
+def _lists(function: str, kind: pa.DataType, m: Multisets) -> pa.Array:
     """Every value of every frame: as much work as there is to write."""
-    value, begin, end, held = _stretches(m, frames)
+    value, begin, end, held = m.stretches
     length = end - begin
     owner = np.repeat(np.arange(len(length)), length)
     in_frame = begin[owner] + np.arange(len(owner)) - (np.cumsum(length) - length)[owner]
     copies = held[owner] if function == "collect_list" else np.ones(len(owner), dtype=np.int64)
     sequence = record.sort_by(in_frame, value[owner])
     row = np.repeat(m.holder[value[owner]][sequence], copies[sequence])
-    sizes = np.bincount(in_frame, weights=copies, minlength=len(frames)).astype(np.int64)
+    sizes = np.bincount(in_frame, weights=copies, minlength=len(m.total)).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), m.values.take(pa.array(row)), type=kind)
