@@ -84,6 +84,16 @@ def test_hashes_depend_on_values_only(kind: str, rng: Random) -> None:
 
 
 @every_kind
+def test_hashes_do_not_depend_on_how_many_rows_are_hashed_at_once(
+    kind: str, rng: Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    columns = (column(kind, some_rows(rng, kind)), pa.array(range(40)))
+    whole = record.hash_rows(columns, 40)
+    monkeypatch.setattr(record, "_BLOCK", 7)
+    assert record.hash_rows(columns, 40).tolist() == whole.tolist()
+
+
+@every_kind
 def test_groups_are_those_of_values(kind: str, rng: Random) -> None:
     values, numbers = some_rows(rng, kind), [rng.randint(0, 1) for _ in range(40)]
     columns = (column(kind, values), pa.array(numbers))

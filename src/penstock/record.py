@@ -89,11 +89,11 @@ def numpy(column: pa.Array) -> npt.NDArray[Any]:
 def hash_rows(columns: Columns, length: int) -> Hashes:
     """A hash of each row over all its columns."""
     hashes = np.empty(length, dtype=np.uint32)
-    words = [None if _is_fixed(column.type) else _column_words(column) for column in columns]
+    nested = [_column_words(c) if pa.types.is_nested(c.type) else None for c in columns]
     for start in range(0, length, _BLOCK):
         block = slice(start, min(start + _BLOCK, length))
         state = np.full(block.stop - start, 0x51_7C_C1_B7_27_22_0A_95, dtype=np.uint64)
-        for column, known in zip(columns, words, strict=True):
+        for column, known in zip(columns, nested, strict=True):
             state *= np.uint64(0x9FB2_1C65_1E98_DF25)
             state += _column_words(column[block]) if known is None else known[block]
             state = _mix(state)
@@ -152,16 +152,16 @@ def _bytes_words(column: pa.Array) -> Words:
     """Bytes in words of eight, each mixed with its place, added up, together with the length."""
     starts, stops = _list_bounds(column)
     length = stops - starts
-    data = column.buffers()[2]
-    raw = np.zeros((len(data) if data is not None else 0) + 8, dtype=np.uint8)
-    if data is not None:
-        raw[: len(data)] = np.frombuffer(data, dtype=np.uint8)
+    begin, end = (int(starts[0]), int(stops[-1])) if len(column) else (0, 0)
+    raw = np.zeros(end - begin + 8, dtype=np.uint8)
+    if end > begin:
+        raw[: end - begin] = np.frombuffer(column.buffers()[2], dtype=np.uint8)[begin:end]
     windows = np.lib.stride_tricks.as_strided(
         raw[:8].view(np.uint64), shape=(len(raw) - 7,), strides=(1,), writeable=False
     )
     count = (length + 7) >> 3
     owner, place = _expand(count)
-    words = windows[starts[owner] + 8 * place]
+    words = windows[starts[owner] - begin + 8 * place]
     rest = np.minimum(length[owner] - 8 * place, 8).astype(np.uint64)
     words = words & (np.uint64(0xFFFF_FFFF_FFFF_FFFF) >> ((np.uint64(8) - rest) << np.uint64(3)))
     return _add_up(words, place, count, length)
