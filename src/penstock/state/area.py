@@ -71,8 +71,10 @@ def _members(needles: Hashes, hashes: Hashes) -> Ints:
 
 def equal_pairs(needles: Hashes, hashes: Hashes) -> Iterator[tuple[Ints, Ints]]:
     """All pairs of places with equal hashes, a bounded number at a time; both are sorted."""
-    low = np.searchsorted(hashes, needles, side="left")
-    count = np.searchsorted(hashes, needles, side="right") - low
+    if len(hashes) == 0:
+        return
+    low = np.searchsorted(hashes, needles)
+    count = _repeats(needles, hashes, low)
     total = np.concatenate([[0], np.cumsum(count)])
     start = 0
     while total[start] < total[-1]:
@@ -81,3 +83,12 @@ def equal_pairs(needles: Hashes, hashes: Hashes) -> Iterator[tuple[Ints, Ints]]:
         place = np.arange(len(needle)) + total[start] - total[needle]
         yield needle, place + low[needle]
         start = stop
+
+
+def _repeats(needles: Hashes, hashes: Hashes, low: Ints) -> Ints:
+    """How many hashes from `low` on equal the needle: mostly none or one, so look there first."""
+    last = len(hashes) - 1
+    count: Ints = (hashes[np.minimum(low, last)] == needles).astype(np.int64)
+    more = (count > 0) & (low < last) & (hashes[np.minimum(low + 1, last)] == needles)
+    count[more] = np.searchsorted(hashes, needles[more], side="right") - low[more]
+    return count
