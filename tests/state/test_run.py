@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -36,6 +37,13 @@ def test_statistics_are_true(order: Order) -> None:
     assert statistics.retractions == np.count_nonzero(run.elements.n < 0)
     assert statistics.hash_range == (run.hashes.min(), run.hashes.max())
     assert statistics.bytes > 50 * 8 * 4
+
+
+def test_a_row_without_multiplicity_takes_away_what_its_other_weights_do() -> None:
+    x = random_elements(Random(6), 3)
+    weights = {"m2": np.array([-1, 1, -5])}
+    run = sorted_run(spec(), replace(x, n=np.array([0, 0, 2]), sums=weights))
+    assert run.statistics.retractions == 1
 
 
 def test_a_row_is_kept_until_its_validity_ends_or_it_fell_due() -> None:
