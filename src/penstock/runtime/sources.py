@@ -1,9 +1,8 @@
 """Rows on their way in: event time, lateness, and the lanes they wait in.
 
 Every task of an ingest turns its rows into elements, sets aside those that are late, have no time
-or end before they begin, computes what the lanes of the source hold, and writes it into one
-segment, a run for each range of owners. Nothing of it exists until the driver commits what the task
-reports.
+or end before they begin, computes what the lanes of the source hold, and writes it into a segment,
+a run for each range of owners. Nothing of it exists until the driver commits what the task reports.
 """
 
 from __future__ import annotations
@@ -139,12 +138,14 @@ class Ingest:
 
     def run(self, batches: Iterable[pa.RecordBatch], store: FileStore) -> IngestReport:
         report = IngestReport()
-        with store.segment() as segment:
+        with store.segment() as segment, store.segment() as aside:
             for batch in _large(batches, self._schema):
-                report.add(self._batch(batch, segment))
+                report.add(self._batch(batch, segment, aside))
         return report
 
-    def _batch(self, batch: pa.RecordBatch, segment: SegmentWriter) -> IngestReport:
+    def _batch(
+        self, batch: pa.RecordBatch, segment: SegmentWriter, aside: SegmentWriter
+    ) -> IngestReport:
         ts, unknown = event_times(batch.column(self.source.time))
         te, n = np.full(len(ts), INF), np.ones(len(ts), dtype=np.int64)
         if self.source.until is not None:
@@ -158,7 +159,7 @@ class Ingest:
         if report.late and self.source.late == "keep":
             spec = late_area(self.source)
             kept = rows.where(late).select(self.source.schema.names)
-            report.areas[spec.name] = [segment.write(sorted_run(spec, kept))]
+            report.areas[spec.name] = [aside.write(sorted_run(spec, kept))]
         rows = rows.where(~late)
         if len(rows):
             report.largest = int(rows.ts.max())
