@@ -34,7 +34,7 @@ POINTS = (
     "penstock.state.log.Log._checkpoint",
     "penstock.state.store.SegmentWriter.write",
     "penstock.state.store._ChecksummedPart.write",
-    "penstock.runtime.task.merge",
+    "penstock.state.compaction.merge",
     "penstock.runtime.task.RoundTask.run",
     "penstock.runtime.engine.Engine.step",
     "penstock.runtime.engine.Engine.receive_rows",

@@ -24,7 +24,7 @@ from penstock.physical.program import Program, base_area, compile_views, view_ar
 from penstock.runtime.jobs import Jobs, store_of
 from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
 from penstock.runtime.task import Report, StepSpec, hash_range
-from penstock.state.compaction import choose
+from penstock.state.compaction import choose, together
 from penstock.state.log import Log
 from penstock.state.manifest import (
     Action,
@@ -38,6 +38,7 @@ from penstock.state.manifest import (
     Retired,
     SourceState,
 )
+from penstock.state.store import RunRef
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -234,15 +235,23 @@ class Engine:
         return progress
 
     def _compactions(self, areas: Mapping[str, AreaState]) -> dict[str, frozenset[str]]:
-        """Which runs of which areas the tasks are to rewrite in this step."""
+        """Which runs of which areas the tasks are to rewrite in this step.
+
+        The runs of an area in one file are the parts of one, and are rewritten together.
+        """
         found: dict[str, frozenset[str]] = {}
         for name, area in areas.items():
             chosen: set[str] = set()
             for task in range(self.tasks):
                 low, high = hash_range(task, self.tasks)
-                mine = [ref for ref in area.refs if ref.owners[0] < high and low < ref.owners[1]]
-                for group in choose([ref.statistics for ref in mine], area.frontier):
-                    chosen |= {mine[i].name for i in group}
+                parts: dict[str, list[RunRef]] = {}
+                for ref in area.refs:
+                    if ref.owners[0] < high and low < ref.owners[1]:
+                        parts.setdefault(ref.segment, []).append(ref)
+                wholes = list(parts.values())
+                known = [together([ref.statistics for ref in refs]) for refs in wholes]
+                for group in choose(known, area.frontier):
+                    chosen |= {ref.name for i in group for ref in wholes[i]}
             if chosen:
                 found[name] = frozenset(chosen)
         return found

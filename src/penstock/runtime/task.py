@@ -1,7 +1,7 @@
 """One round of a step, in one task: a host for kernels over files.
 
 A task owns a range of hashes. It opens the runs that hold rows of its range, runs the operators of
-the round, writes what they remember and publish into one segment, and sends results on to other
+the round, writes what they remember and publish into segments, and sends results on to other
 tasks. It reports in one row which runs it wrote: until the driver commits them, they do not exist.
 """
 
@@ -30,7 +30,7 @@ from penstock.physical.program import (
 )
 from penstock.record import Hashes, Ints
 from penstock.state.area import Area
-from penstock.state.compaction import merge
+from penstock.state.compaction import merge_in_parts
 from penstock.state.manifest import AreaState
 from penstock.state.run import AreaSpec, Run, owned, sorted_run
 from penstock.state.store import ALL_HASHES, FileStore, RunRef, SegmentWriter
@@ -93,15 +93,21 @@ class RoundTask:
     def run(
         self, arrived: Mapping[int, list[Elements]]
     ) -> tuple[Report, dict[int, dict[int, Elements]]]:
-        """Run the round over what arrived on edges; what is to be sent, by edge and task."""
+        """Run the round over what arrived on edges; what is to be sent, by edge and task.
+
+        A file is deleted when nothing in it is needed. So state that was just compacted, state that
+        soon will be, and what is published, which live for different times, are separate files.
+        """
         self._arrived = arrived
+        if self._round == 0:
+            with self._store.segment() as compacted:
+                self._compact(compacted)
         with self._store.segment() as segment:
-            if self._round == 0:
-                self._compact(segment)
             for number, place in enumerate(self._program.places):
                 if place.round == self._round:
                     self._results[number] = self._run_place(place, segment)
-            self._publish(segment)
+        with self._store.segment() as published:
+            self._publish(published)
         sent = {edge.number: self._send(edge) for edge in self._program.edges if self._passes(edge)}
         return self._report, sent
 
@@ -190,7 +196,7 @@ class RoundTask:
         for name, chosen in self._spec.compactions.items():
             state = self._spec.areas[name]
             runs = self._runs(specs[name], (ref for ref in state.refs if ref.name in chosen))
-            if runs and len(merged := merge(specs[name], runs, state.frontier)):
+            for merged in merge_in_parts(specs[name], runs, state.frontier) if runs else ():
                 ref = segment.write(merged, (self._low, self._high))
                 self._report.areas.setdefault(name, []).append(ref)
 

@@ -3,20 +3,22 @@
 Law: every row that stays can be justified. A run whose rows are all needed no more is dropped, one
 mostly of such rows is rewritten, and where retractions pile up they are added to what they retract.
 Cost: runs of one size class are merged when there are `FAN` of them, so a row is rewritten a number
-of times that grows with the logarithm of the area.
+of times that grows with the logarithm of the area. Large runs are merged, and kept, in parts of
+about `PART` bytes, one after the other: state may be larger than memory.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from penstock.element import concat, consolidation
-from penstock.state.run import AreaSpec, Run, Statistics, clamped, run_of, without_dead
+from penstock.state.run import AreaSpec, Run, Statistics, clamped, part_of, run_of, without_dead
 
 FAN = 8
+PART = 1 << 25
 _CLASS_BITS = 3
 _SLACK = 1024
 
@@ -39,6 +41,47 @@ def choose(statistics: Sequence[Statistics], frontier: int) -> list[list[int]]:
     if full:
         chosen.append([i for size in sorted(classes) if size <= max(full) for i in classes[size]])
     return chosen
+
+
+def together(statistics: Sequence[Statistics]) -> Statistics:
+    """What can be known of runs that are parts of one."""
+    if len(statistics) == 1:
+        return statistics[0]
+    ranges = [s.hash_range for s in statistics]
+    return Statistics(
+        rows=sum(s.rows for s in statistics),
+        bytes=sum(s.bytes for s in statistics),
+        retractions=sum(s.retractions for s in statistics),
+        hash_range=(min(r[0] for r in ranges), max(r[1] for r in ranges)),
+        keep_quantiles=tuple(sorted(q for s in statistics for q in s.keep_quantiles)),
+    )
+
+
+def merge_in_parts(spec: AreaSpec, runs: Sequence[Run], frontier: int) -> Iterator[Run]:
+    """What `merge` gives, in the order of the area and in parts that are not empty."""
+    for part in _parts(spec, runs):
+        merged = merge(spec, part, frontier)
+        if len(merged):
+            yield merged
+
+
+def _parts(spec: AreaSpec, runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
+    """The runs cut at the same hashes or times, so that what may be added up is in one part."""
+    size = sum(run.statistics.bytes * len(run) // max(run.statistics.rows, 1) for run in runs)
+    count = -(-size // PART)
+    if count <= 1:
+        yield runs
+        return
+    places = [run.hashes if spec.order == "hash" else run.elements.ts for run in runs]
+    stride = max(1, sum(map(len, places)) // (100 * count))
+    sample = np.sort(np.concatenate([place[::stride] for place in places]))
+    bounds = np.unique(sample[np.arange(1, count) * len(sample) // count])
+    cuts = [[0, *np.searchsorted(p, bounds).tolist(), len(p)] for p in places]
+    for i in range(len(bounds) + 1):
+        parts = [part_of(run, c[i], c[i + 1]) for run, c in zip(runs, cuts, strict=True)]
+        filled = [part for part in parts if len(part)]
+        if filled:
+            yield filled
 
 
 def merge(spec: AreaSpec, runs: Sequence[Run], frontier: int) -> Run:

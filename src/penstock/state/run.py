@@ -91,14 +91,19 @@ def hash_keys(spec: AreaSpec, x: Elements) -> Hashes:
 def owned(spec: AreaSpec, run: Run, low: int, high: int) -> Run:
     """The rows whose owner's hash is in `[low, high)`; the statistics stay those of the whole."""
     if spec.owner is None and spec.order == "hash":
-        start, stop = (int(i) for i in np.searchsorted(run.hashes, (low, high)))
-        x, place = run.elements.slice(start, stop), slice(start, stop)
-        return Run(x, run.hashes[place], run.keep[place], run.statistics)
+        start, stop = np.searchsorted(run.hashes, (low, high))
+        return part_of(run, int(start), int(stop))
     hashes = run.hashes
     if spec.owner is not None:
         hashes = record.hash_rows(run.elements.key(spec.owner), len(run))
     mine = (hashes >= low) & (hashes < high)
     return Run(run.elements.where(mine), run.hashes[mine], run.keep[mine], run.statistics)
+
+
+def part_of(run: Run, start: int, stop: int) -> Run:
+    """Some rows of a run; the statistics stay those of the whole."""
+    x, place = run.elements.slice(start, stop), slice(start, stop)
+    return Run(x, run.hashes[place], run.keep[place], run.statistics)
 
 
 def without_dead(run: Run, frontier: int) -> Run:
