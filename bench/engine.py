@@ -7,7 +7,6 @@ that discards. Times on a busy machine mean little by themselves: read the ratio
 
 from __future__ import annotations
 
-import resource
 import shutil
 import sys
 import tempfile
@@ -25,6 +24,7 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column
 from penstock.runtime.spark import start_spark
 from penstock.session import Session, connect
+from penstock.testing.processes import memory
 
 SECOND = 1_000_000
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.int64()), ("at", pa.timestamp("us", tz="UTC"))])
@@ -73,9 +73,10 @@ def main() -> None:
                 f"Spark's smallest micro-batch {spark_batch * 1e3:6.0f} ms, "
                 f"ratio {step / spark_batch:.2f}"
             )
+        peak = memory("VmHWM")
         print(
-            f"\npeak memory: driver {_peak(resource.RUSAGE_SELF)} MB, "
-            f"largest child {_peak(resource.RUSAGE_CHILDREN)} MB"
+            f"\npeak resident memory: driver {peak.driver // 1024} MB, "
+            f"Python workers, all together, {peak.workers // 1024} MB"
         )
     finally:
         shutil.rmtree(directory)
@@ -236,10 +237,6 @@ def spark_smallest(spark: SparkSession, files: Path) -> float:
         query.awaitTermination()
         times = [progress["durationMs"]["triggerExecution"] for progress in query.recentProgress]
     return float(np.median(times[3:])) / 1e3
-
-
-def _peak(who: int) -> int:
-    return resource.getrusage(who).ru_maxrss // 1024
 
 
 if __name__ == "__main__":

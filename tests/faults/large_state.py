@@ -30,6 +30,7 @@ from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.spark import start_spark
 from penstock.state import compaction
 from penstock.testing.engine_runs import LocalJobs, published
+from penstock.testing.processes import kilobytes
 
 ROWS, WIDTH, SALES = 60_000, 300, 50
 
@@ -48,12 +49,6 @@ SOLD = p.Aggregate(
     ("item", "payload"),
     (AggregateCall("count", (), "times"),),
 )
-
-
-def kilobytes(name: str, process: int | str = "self") -> int:
-    """A line of a process's status: VmData, RssAnon, VmHWM, ..."""
-    status = Path(f"/proc/{process}/status").read_text()
-    return int(status.split(f"{name}:")[1].split()[0])
 
 
 def payload(item: int) -> bytes:

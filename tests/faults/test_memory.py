@@ -27,21 +27,26 @@ def large_state(
     directory: Path, steps: int, megabytes: int, where: str, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Arrow takes its memory from the system here: its own pool reserves far more than it uses."""
-    command = [sys.executable, "-m", "tests.faults.large_state", str(directory)]
+    environment["ARROW_DEFAULT_MEMORY_POOL"] = "system"
+    given = (str(directory), str(steps), str(megabytes), where)
+    return script("large_state", *given, **environment)
+
+
+def script(name: str, *given: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [*command, str(steps), str(megabytes), where],
+        [sys.executable, "-m", f"tests.faults.{name}", *given],
         cwd=ROOT,
-        env={**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system", **environment},
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         timeout=300,
     )
 
 
-def found_by(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+def found_by(done: subprocess.CompletedProcess[str]) -> Any:
+    """What a script printed last."""
     assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def test_state_of_twice_the_memory(tmp_path: Path) -> None:
@@ -64,11 +69,19 @@ def test_state_larger_than_the_memory_of_a_worker_on_spark(tmp_path: Path) -> No
     python = tmp_path / "python"
     python.write_text(SCRIPT.format(kilobytes=kilobytes, python=sys.executable))
     python.chmod(0o755)
-    done = large_state(tmp_path / "state", 20, 0, "spark", PYSPARK_PYTHON=str(python))
-    found = found_by(done)
+    found = found_by(large_state(tmp_path / "state", 20, 0, "spark", PYSPARK_PYTHON=str(python)))
     assert found["right"]
     assert found["limits"] == [kilobytes * 1024]
     assert found["state"] > 1.3 * found["limits"][0]
+
+
+@pytest.mark.spark
+def test_memory_does_not_grow_over_100_steps_of_a_window() -> None:
+    held = np.array(found_by(script("many_steps", "100")))
+    early, late = held[20:40].max(axis=0), held[80:].max(axis=0)
+    assert len(held) == 100
+    assert (early > 50 * 1024).all(), "the driver and its workers were found"
+    assert (late < 1.15 * early).all(), f"kilobytes of (driver, workers): {early}, then {late}"
 
 
 @pytest.mark.parametrize("order", ["hash", "time"])
