@@ -57,6 +57,8 @@ PLANS: dict[str, p.Node] = {
     "sync to points": p.Sync(LEFT, p.Periodic(25)),
     "sync to rare points": p.Sync(LEFT, p.Periodic(10 * SIZE)),
     "sync to stream": p.Sync(LEFT, R),
+    "changes": p.Changes(LEFT, "changed", "at"),
+    "relation as a stream": p.rstream(LEFT),
     "restrict": p.Restrict(LEFT, SOON),
     "split": p.Split(LEFT, 7),
     "row window": p.RowWindow(S, 3, ("k",)),

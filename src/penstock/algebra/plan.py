@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from itertools import count
 from typing import Any, Literal, Self, TypeAlias
 
 import pyarrow as pa
@@ -446,6 +447,47 @@ class Sync(Node):
         return self.input.schema
 
 
+ChangeKind: TypeAlias = Literal["inserted", "deleted", "changed"]
+CHANGE_KINDS: tuple[ChangeKind, ...] = ("inserted", "deleted", "changed")
+
+
+@dataclass(frozen=True)
+class Changes(Node):
+    """The records that come, go, or do either, at each time, as an append-only stream.
+
+    Where `time` is given, the time of the change is a column of that name. What was there from the
+    beginning of time on, as an aggregate without keys is, never came.
+    """
+
+    input: Node
+    kind: ChangeKind
+    time: str | None = None
+
+    def __post_init__(self) -> None:
+        self.require(self.kind in CHANGE_KINDS, f"no change {self.kind!r}; {CHANGE_KINDS}")
+        self.require(self.time not in self.input.schema.names, f"{self.time!r} exists already")
+
+    @property
+    def schema(self) -> pa.Schema:
+        if self.time is None:
+            return self.input.schema
+        return self.input.schema.append(pa.field(self.time, pa.int64()))
+
+
+def rstream(node: Node, time: str | None = None) -> Node:
+    """RSTREAM of CQL: all records of a node at each time at which any of them comes or goes.
+
+    The times of changes are a stream. Each of them stays for one tick, and joined with the node it
+    lets through what is there then; as no time comes twice, all of that comes anew. Where `time` is
+    given, the time is a column of that name.
+    """
+    names = node.schema.names
+    stamp = time or next(name for i in count() if (name := f"time{i}") not in names)
+    times = project(Changes(node, "changed", stamp), (stamp,))
+    there = Changes(Join(node, Distinct(Window(times, "sliding", 1))), "inserted")
+    return there if time is not None else project(there, names)
+
+
 @dataclass(frozen=True)
 class Restrict(OneInput):
     """Records only while `start <= now < end`, both computed from the record; NULL is never."""
@@ -464,6 +506,8 @@ def append_only(node: Node) -> bool:
     match node:
         case Scan():
             return node.append_only
+        case Changes():
+            return True
         case Filter() | Map() | Union() | Session() | Group() | Coalesce() | Split():
             return all(map(append_only, node.inputs))
         case Join(kind="inner"):

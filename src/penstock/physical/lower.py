@@ -20,7 +20,7 @@ from penstock.algebra.expr import Column, Expr, Literal, compare
 from penstock.physical.distribution import key_of
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
-from penstock.physical.kernels.arrivals import Arrivals
+from penstock.physical.kernels.changes import ChangeStream
 from penstock.physical.kernels.coalesce import Coalescing
 from penstock.physical.kernels.join import InnerJoin
 from penstock.physical.kernels.multiplicity import Multiplicity
@@ -94,6 +94,8 @@ class Graph:
                 return self._run(Project(outputs), *inputs)
             case p.Union():
                 return self._run(Merge(), *(self._named(i, node.schema.names) for i in inputs))
+            case p.Changes(source, kind, time):
+                return self._changes(source, kind, time)
             case p.Window(source, kind, size):
                 return self._run(End(kind, size), self._arrivals(source))
             case p.Join():
@@ -208,10 +210,13 @@ class Graph:
 
     def _arrivals(self, source: p.Node) -> Operator:
         """A node's records as a stream: elements begin when the record comes, and never end."""
+        return self._changes(source, "inserted", None)
+
+    def _changes(self, source: p.Node, kind: p.ChangeKind, time: str | None) -> Operator:
         rows = self.lower(source)
-        if p.append_only(source):
-            return rows
-        return self._run(Arrivals(rows.schema, key_of(rows)), rows)
+        if not p.append_only(source) or kind == "deleted":
+            return self._run(ChangeStream(rows.schema, key_of(rows), kind, time), rows)
+        return rows if time is None else self._run(Stamp(time), rows)
 
     def _latest(
         self,

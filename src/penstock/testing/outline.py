@@ -50,6 +50,8 @@ def _line(node: p.Node) -> str:
             words += [size]
         case p.Sync(_, points):
             words += ["to stream"] if isinstance(points, p.Node) else [points]
+        case p.Changes(_, kind, time):
+            words += [kind, *_listed("at", (time,) if time is not None else ())]
         case p.Restrict(_, start, end):
             words += [f"from {start}"] if start is not None else []
             words += [f"until {end}"] if end is not None else []

@@ -162,6 +162,10 @@ class Plans:
         listed = self.rng.sample(range(14), self.rng.randint(0, 4))
         return p.Sync(source, p.TimePoints(tuple(sorted(listed))))
 
+    def changes(self, source: p.Node) -> p.Changes:
+        time = self.name() if self.rng.random() < 0.5 else None
+        return p.Changes(source, self.rng.choice(p.CHANGE_KINDS), time)
+
     def restrict(self, source: p.Node, ends: bool = True) -> p.Restrict:
         start, end = (
             self._time(source, spread) if self.rng.random() < 0.7 else None for spread in (3, 6)
@@ -247,6 +251,7 @@ def _keeping_append_only(append_only: bool) -> Iterator[_Maker]:
     for make in (Plans.filter, Plans.map, Plans.distinct, Plans.group, Plans.coalesce, Plans.split):
         yield _over(make, append_only)
     yield _over(Plans.sync, append_only)
+    yield _over(Plans.changes)
     yield _over(Plans.session, append_only=True)
     yield _over(Plans.union, append_only)
     yield _over_two(Plans.union, append_only)
