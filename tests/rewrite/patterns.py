@@ -62,7 +62,7 @@ def set_operation(plans: Plans) -> p.SetOperation:
 
 
 def sync(plans: Plans) -> p.Sync:
-    return plans.sync(some(plans), plans.rng.choice((None, some(plans))))
+    return plans.sync(some(plans), *plans.rng.choice(((), (some(plans),))))
 
 
 def over(make: Maker, source: Pattern = some) -> Pattern:

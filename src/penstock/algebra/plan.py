@@ -429,18 +429,22 @@ class TimePoints:
 class Sync(Node):
     """The input as it was at the latest synchronization point.
 
-    The points are periodic, listed, or the times at which records of another stream begin.
+    The points are periodic, listed, or the times at which records of another stream begin; where
+    there are several of these, all of their points are.
     """
 
     input: Node
-    points: Periodic | TimePoints | Node
+    points: tuple[Periodic | TimePoints | Node, ...]
 
     def __post_init__(self) -> None:
-        if isinstance(self.points, Periodic):
-            self.require(self.points.period > 0, "the period must be positive")
-        if isinstance(self.points, TimePoints):
-            listed = self.points.points
-            self.require(list(listed) == sorted(set(listed)), "the points must ascend")
+        self.require(isinstance(self.points, tuple), "the points must be a tuple of alternatives")
+        self.require(len(self.points) > 0, "needs at least one kind of points")
+        for points in self.points:
+            match points:
+                case Periodic(period):
+                    self.require(period > 0, "the period must be positive")
+                case TimePoints(listed):
+                    self.require(list(listed) == sorted(set(listed)), "the points must ascend")
 
     @property
     def schema(self) -> pa.Schema:

@@ -90,7 +90,8 @@ class Reference:
             case p.Coalesce(source) | p.Split(source):
                 return self.at(source, t)
             case p.Sync(source, points):
-                point = self._latest_point(points, t)
+                known = [self._latest_point(each, t) for each in points]
+                point = max((s for s in known if s is not None), default=None)
                 return Counter() if point is None else self.at(source, point)
             case p.Changes(source, kind, time):
                 if t < FIRST:

@@ -120,11 +120,11 @@ class Graph:
                 return self._run(Coalescing(limit), *inputs)
             case p.Split(source, size):
                 return self._run(Splitting(source.schema, key_of(inputs[0]), size), *inputs)
-            case p.Sync(source, p.Node() as marks):
-                kernel = Synchronization(source.schema, key_of(inputs[0]), None)
-                return self._run(kernel, inputs[0], self._arrivals(marks))
-            case p.Sync(source, (p.Periodic() | p.TimePoints()) as points):
-                return self._run(Synchronization(source.schema, key_of(inputs[0]), points), *inputs)
+            case p.Sync(source, points):
+                known = tuple(each for each in points if not isinstance(each, p.Node))
+                marks = [self._arrivals(each) for each in points if isinstance(each, p.Node)]
+                kernel = Synchronization(source.schema, key_of(inputs[0]), known, len(marks))
+                return self._run(kernel, inputs[0], *marks)
             case p.Restrict(source, start, end):
                 return self._run(Restriction(source.schema, key_of(inputs[0]), start, end), *inputs)
         raise NotImplementedError(type(node).__name__)

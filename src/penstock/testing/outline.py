@@ -49,7 +49,7 @@ def _line(node: p.Node) -> str:
         case p.Coalesce(_, size) | p.Split(_, size):
             words += [size]
         case p.Sync(_, points):
-            words += ["to stream"] if isinstance(points, p.Node) else [points]
+            words += ["to", " or ".join(map(_points, points))]
         case p.Changes(_, kind, time):
             words += [kind, *_listed("at", (time,) if time is not None else ())]
         case p.Restrict(_, start, end):
@@ -60,6 +60,15 @@ def _line(node: p.Node) -> str:
 
 def _words(name: str) -> str:
     return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+
+
+def _points(points: p.Periodic | p.TimePoints | p.Node) -> str:
+    match points:
+        case p.Periodic(period, offset):
+            return f"every {period} from {offset}"
+        case p.TimePoints(listed):
+            return f"points {', '.join(map(str, listed))}"
+    return "stream"
 
 
 def _equality(equality: p.Equality) -> str:

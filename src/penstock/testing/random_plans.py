@@ -153,14 +153,18 @@ class Plans:
     def split(self, source: p.Node) -> p.Split:
         return p.Split(source, self.rng.randint(1, 6))
 
-    def sync(self, source: p.Node, stream: p.Node | None = None) -> p.Sync:
-        """Over the stream's points if one is given, else over periodic or listed points."""
-        if stream is not None:
-            return p.Sync(source, stream)
+    def sync(self, source: p.Node, *streams: p.Node) -> p.Sync:
+        """Over the points of the streams if any are given, else, or also, over other points."""
+        count = self.rng.choice((0, 0, 1) if streams else (1, 1, 2))
+        points = [*streams, *(self._points() for _ in range(count))]
+        self.rng.shuffle(points)
+        return p.Sync(source, tuple(points))
+
+    def _points(self) -> p.Periodic | p.TimePoints:
         if self.rng.random() < 0.5:
-            return p.Sync(source, p.Periodic(self.rng.randint(1, 5), self.rng.randint(0, 3)))
+            return p.Periodic(self.rng.randint(1, 5), self.rng.randint(0, 3))
         listed = self.rng.sample(range(14), self.rng.randint(0, 4))
-        return p.Sync(source, p.TimePoints(tuple(sorted(listed))))
+        return p.TimePoints(tuple(sorted(listed)))
 
     def changes(self, source: p.Node) -> p.Changes:
         time = self.name() if self.rng.random() < 0.5 else None
@@ -255,7 +259,9 @@ def _keeping_append_only(append_only: bool) -> Iterator[_Maker]:
     yield _over(Plans.session, append_only=True)
     yield _over(Plans.union, append_only)
     yield _over_two(Plans.union, append_only)
-    yield lambda plans, depth: plans.sync(plans.plan(depth, append_only), plans.scan())
+    yield lambda plans, depth: plans.sync(
+        plans.plan(depth, append_only), *(plans.scan() for _ in range(plans.rng.randint(1, 2)))
+    )
 
 
 _MONOTONE: tuple[_Maker, ...] = (
