@@ -7,7 +7,7 @@ Meanings are in `reference`; how nodes run is in `penstock.physical`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import count
 from typing import Any, Literal, Self, TypeAlias
@@ -66,6 +66,13 @@ class Node:
         for name in names:
             self.require(name in schema.names, f"no column {name!r}; there are {schema.names}")
         self.require(len(set(names)) == len(names), f"a column is named twice in {names}")
+
+    def _require_until(self, until: Expr | None, schema: pa.Schema, names: Sequence[str]) -> None:
+        """A time from which on what has these values can no longer change, said by simple means."""
+        if until is not None:
+            known = pa.schema([schema.field(name) for name in names])
+            self._require_expr(until, known, pa.int64())
+            self.require(expr.is_simple(until), f"until {until}: only simple expressions can be")
 
     def _require_expr(self, expression: Expr, schema: pa.Schema, kind: pa.DataType) -> None:
         expr.check_columns(expression, schema, type(self).__name__)
@@ -207,7 +214,16 @@ class Join(Node):
 
 @dataclass(frozen=True)
 class Distinct(OneInput):
-    """Every record once."""
+    """Every record once.
+
+    `until`, computed from the record, says from when on the input has no more changes of it. It
+    frees state and never changes a result, provided it is true; NULL is never.
+    """
+
+    until: Expr | None = None
+
+    def __post_init__(self) -> None:
+        self._require_until(self.until, self.input.schema, self.input.schema.names)
 
 
 SetKind: TypeAlias = Literal[
@@ -253,11 +269,17 @@ class Group(OneInput):
 
 @dataclass(frozen=True)
 class Aggregate(Node):
-    """One record per group that is not empty; without keys, one record at all times."""
+    """One record per group that is not empty; without keys, one record at all times.
+
+    `until`, computed from the keys, says from when on the input has no more changes of a group, as
+    where rows arrive in the order of the time they are grouped by. It frees state and never changes
+    a result, provided it is true; NULL is never.
+    """
 
     input: Node
     keys: tuple[str, ...]
     calls: tuple[AggregateCall, ...]
+    until: Expr | None = None
 
     def __post_init__(self) -> None:
         self._require_columns(self.keys, self.input.schema)
@@ -265,6 +287,8 @@ class Aggregate(Node):
             self._require_columns(call.columns, self.input.schema)
         names = [*self.keys, *(call.name for call in self.calls)]
         self.require(len(set(names)) == len(names), f"columns are named twice in {names}")
+        self.require(self.until is None or len(self.keys) > 0, "until is for groups by keys")
+        self._require_until(self.until, self.input.schema, self.keys)
         _ = self.schema
 
     @property
@@ -366,7 +390,9 @@ class Rank(Node):
     """The records of each partition whose rank by `order` is at most `limit`.
 
     Where `number` is given, the rank is a column of that name. Row numbers break ties by the order
-    of records.
+    of records. `until`, computed from the partition columns, says from when on the input has no
+    more changes of a partition. It frees state and never changes a result, provided it is true;
+    NULL is never.
     """
 
     input: Node
@@ -375,6 +401,7 @@ class Rank(Node):
     limit: int
     kind: RankKind = "row_number"
     number: str | None = None
+    until: Expr | None = None
 
     def __post_init__(self) -> None:
         self.require(self.kind in RANK_KINDS, f"no rank {self.kind!r}; {RANK_KINDS}")
@@ -382,6 +409,7 @@ class Rank(Node):
         self._require_columns(self.partition, self.input.schema)
         self._require_columns(tuple(key.column for key in self.order), self.input.schema)
         self.require(self.number not in self.input.schema.names, f"{self.number!r} exists already")
+        self._require_until(self.until, self.input.schema, self.partition)
 
     @property
     def schema(self) -> pa.Schema:

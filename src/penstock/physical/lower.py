@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
-from penstock.algebra.expr import Column, Expr, Literal, compare
+from penstock.algebra.expr import Column, Expr, Literal, compare, substitute
 from penstock.physical.distribution import key_of
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
@@ -100,13 +100,13 @@ class Graph:
                 return self._run(End(kind, size), self._arrivals(source))
             case p.Join():
                 return self._join(node, *inputs)
-            case p.Distinct():
-                return self._distinct(*inputs)
+            case p.Distinct(until=until):
+                return self._distinct(inputs[0], until)
             case p.SetOperation(kind, left):
                 right = self._named(inputs[1], left.schema.names)
                 return self._run(Multiplicity(left.schema, kind), inputs[0], right)
-            case p.Aggregate(source, keys, calls):
-                return self._run(GroupAggregate(source.schema, keys, calls), *inputs)
+            case p.Aggregate(source, keys, calls, until):
+                return self._run(GroupAggregate(source.schema, keys, calls, until), *inputs)
             case p.RowWindow(source, rows, partition, order):
                 return self._latest(source, rows, partition, order)
             case p.Upsert(source, key, order, deleted):
@@ -237,19 +237,28 @@ class Graph:
         if node.kind == "row_number":
             return self._first(node, rows)
         if node.kind == "dense_rank":
-            qualified = self._first(node, self._distinct(self._columns(rows, keys)))
+            qualified = self._first(node, self._distinct(self._columns(rows, keys), node.until))
         elif node.number is None:
-            qualified = self._distinct(self._columns(self._first(node, rows), keys))
+            first = self._columns(self._first(node, rows), keys)
+            qualified = self._distinct(first, node.until)
         else:
             first = self._first(node, rows)
             best = AggregateCall("min", (node.number,), _BEST)
-            qualified = self._run(GroupAggregate(first.schema, keys, (best,)), first)
+            qualified = self._run(GroupAggregate(first.schema, keys, (best,), node.until), first)
         return self._with_keys_of(node, rows, qualified, keys)
 
     def _first(self, node: p.Rank, rows: Operator) -> Operator:
         order = tuple((key.column, key.direction) for key in node.order)
         grows = p.append_only(node.input)
-        kernel = TopRows(rows.schema, node.partition, order, node.limit, node.number, grows)
+        kernel = TopRows(
+            rows.schema,
+            node.partition,
+            order,
+            node.limit,
+            node.number,
+            append_only=grows,
+            until=node.until,
+        )
         return self._run(kernel, rows)
 
     def _with_keys_of(
@@ -262,12 +271,15 @@ class Graph:
         outputs = [(f.name, Column(f.name, f.type)) for f in rows.schema]
         if node.number is not None:
             outputs.append((node.number, Column(other.schema.names[-1], pa.int64())))
-        return self._run(Project(tuple(outputs)), self._inner(rows, other, on))
+        other_names = {column.name: Column(name, column.type) for name, column in renamed}
+        until = None if node.until is None else substitute(node.until, other_names)
+        both = self._inner(rows, other, on, node.until, until)
+        return self._run(Project(tuple(outputs)), both)
 
     # --- parts ----------------------------------------------------------------------------------
 
-    def _distinct(self, rows: Operator) -> Operator:
-        return self._run(Multiplicity(rows.schema, "distinct"), rows)
+    def _distinct(self, rows: Operator, until: Expr | None = None) -> Operator:
+        return self._run(Multiplicity(rows.schema, "distinct", until), rows)
 
     def _named(self, rows: Operator, names: Sequence[str]) -> Operator:
         """The same columns under these names."""

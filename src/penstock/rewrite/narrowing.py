@@ -42,7 +42,7 @@ def narrowed(node: p.Node, needed: Iterable[str]) -> p.Node:
         case p.Aggregate(source, keys, calls):
             used = tuple(call for call in calls if call.name in names)
             columns = {*keys, *(name for call in used for name in call.columns)}
-            return p.Aggregate(only(source, columns), keys, used)
+            return replace(node, input=only(source, columns), calls=used)
         case p.Session(source, partition, start=start):
             if start not in names:
                 return narrowed(source, names)
