@@ -72,7 +72,7 @@ CASES: Mapping[str, Case] = {
     "top 10": over(p.Rank(S, ("k",), (p.SortKey("v"),), 10)),
     "upsert": over(p.Upsert(LOG, ("k",))),
     "session": over(p.Session(LOG, ("k",), STEP // 200)),
-    "sync": over(p.Sync(S, p.Periodic(STEP // 3))),
+    "sync": over(p.Sync(S, (p.Periodic(STEP // 3),))),
 }
 
 GROWING: Mapping[str, tuple[p.Node, str, str]] = {

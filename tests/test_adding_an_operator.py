@@ -62,6 +62,7 @@ def test_every_node_is_in_the_law_tests() -> None:
         (p.Join, "kind", p.JOIN_KINDS),
         (p.SetOperation, "kind", p.SET_KINDS),
         (p.Rank, "kind", p.RANK_KINDS),
+        (p.Changes, "kind", p.CHANGE_KINDS),
         (p.Window, "kind", ("sliding", "fixed")),
     ],
 )

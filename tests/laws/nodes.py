@@ -45,6 +45,8 @@ NODES: dict[str, Maker] = {
     "split": lambda plans: plans.split(plans.scan()),
     "sync to points": lambda plans: plans.sync(plans.scan()),
     "sync to stream": lambda plans: plans.sync(plans.scan(), plans.scan()),
+    "sync to streams": lambda plans: plans.sync(plans.scan(), plans.scan(), plans.scan()),
+    "changes": lambda plans: plans.changes(plans.scan()),
     "restrict": lambda plans: plans.restrict(plans.scan()),
 }
 

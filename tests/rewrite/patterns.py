@@ -62,7 +62,7 @@ def set_operation(plans: Plans) -> p.SetOperation:
 
 
 def sync(plans: Plans) -> p.Sync:
-    return plans.sync(some(plans), plans.rng.choice((None, some(plans))))
+    return plans.sync(some(plans), *plans.rng.choice(((), (some(plans),))))
 
 
 def over(make: Maker, source: Pattern = some) -> Pattern:
@@ -165,7 +165,7 @@ def distinct_set(plans: Plans) -> p.Node:
         return plans.rng.choice((Plans.window, Plans.session))(plans, p.Distinct(log(plans)))
 
     def over_sets(plans: Plans) -> p.Node:
-        unary = (Plans.filter, Plans.rank, Plans.restrict, Plans.sync, Plans.group, Plans.split)
+        unary = (Plans.filter, Plans.rank, Plans.restrict, Plans.sync, Plans.group, Plans.changes)
         binary = (Plans.join, Plans.set_operation, Plans.union)
         if plans.rng.random() < 0.4:
             return plans.rng.choice(unary)(plans, plans.rng.choice((some, a_set))(plans))
@@ -264,6 +264,7 @@ PATTERNS: dict[str, Pattern] = {
     "push_filter_through_session": filtered_on(partition, over(Plans.session, log)),
     "push_filter_through_sync": filtered(sync),
     "push_filter_through_restrict": filtered(over(Plans.restrict)),
+    "push_filter_through_changes": filtered(over(Plans.changes)),
     "push_filter_through_coalesce": filtered(over(Plans.coalesce)),
     "push_filter_through_split": filtered(over(Plans.split)),
     "merge_filter_into_join": filtered(join),

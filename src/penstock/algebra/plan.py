@@ -7,8 +7,9 @@ Meanings are in `reference`; how nodes run is in `penstock.physical`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from itertools import count
 from typing import Any, Literal, Self, TypeAlias
 
 import pyarrow as pa
@@ -65,6 +66,13 @@ class Node:
         for name in names:
             self.require(name in schema.names, f"no column {name!r}; there are {schema.names}")
         self.require(len(set(names)) == len(names), f"a column is named twice in {names}")
+
+    def _require_until(self, until: Expr | None, schema: pa.Schema, names: Sequence[str]) -> None:
+        """A time from which on what has these values can no longer change, said by simple means."""
+        if until is not None:
+            known = pa.schema([schema.field(name) for name in names])
+            self._require_expr(until, known, pa.int64())
+            self.require(expr.is_simple(until), f"until {until}: only simple expressions can be")
 
     def _require_expr(self, expression: Expr, schema: pa.Schema, kind: pa.DataType) -> None:
         expr.check_columns(expression, schema, type(self).__name__)
@@ -206,7 +214,16 @@ class Join(Node):
 
 @dataclass(frozen=True)
 class Distinct(OneInput):
-    """Every record once."""
+    """Every record once.
+
+    `until`, computed from the record, says from when on the input has no more changes of it. It
+    frees state and never changes a result, provided it is true; NULL is never.
+    """
+
+    until: Expr | None = None
+
+    def __post_init__(self) -> None:
+        self._require_until(self.until, self.input.schema, self.input.schema.names)
 
 
 SetKind: TypeAlias = Literal[
@@ -252,11 +269,17 @@ class Group(OneInput):
 
 @dataclass(frozen=True)
 class Aggregate(Node):
-    """One record per group that is not empty; without keys, one record at all times."""
+    """One record per group that is not empty; without keys, one record at all times.
+
+    `until`, computed from the keys, says from when on the input has no more changes of a group, as
+    where rows arrive in the order of the time they are grouped by. It frees state and never changes
+    a result, provided it is true; NULL is never.
+    """
 
     input: Node
     keys: tuple[str, ...]
     calls: tuple[AggregateCall, ...]
+    until: Expr | None = None
 
     def __post_init__(self) -> None:
         self._require_columns(self.keys, self.input.schema)
@@ -264,6 +287,8 @@ class Aggregate(Node):
             self._require_columns(call.columns, self.input.schema)
         names = [*self.keys, *(call.name for call in self.calls)]
         self.require(len(set(names)) == len(names), f"columns are named twice in {names}")
+        self.require(self.until is None or len(self.keys) > 0, "until is for groups by keys")
+        self._require_until(self.until, self.input.schema, self.keys)
         _ = self.schema
 
     @property
@@ -365,7 +390,9 @@ class Rank(Node):
     """The records of each partition whose rank by `order` is at most `limit`.
 
     Where `number` is given, the rank is a column of that name. Row numbers break ties by the order
-    of records.
+    of records. `until`, computed from the partition columns, says from when on the input has no
+    more changes of a partition. It frees state and never changes a result, provided it is true;
+    NULL is never.
     """
 
     input: Node
@@ -374,6 +401,7 @@ class Rank(Node):
     limit: int
     kind: RankKind = "row_number"
     number: str | None = None
+    until: Expr | None = None
 
     def __post_init__(self) -> None:
         self.require(self.kind in RANK_KINDS, f"no rank {self.kind!r}; {RANK_KINDS}")
@@ -381,6 +409,7 @@ class Rank(Node):
         self._require_columns(self.partition, self.input.schema)
         self._require_columns(tuple(key.column for key in self.order), self.input.schema)
         self.require(self.number not in self.input.schema.names, f"{self.number!r} exists already")
+        self._require_until(self.until, self.input.schema, self.partition)
 
     @property
     def schema(self) -> pa.Schema:
@@ -428,22 +457,67 @@ class TimePoints:
 class Sync(Node):
     """The input as it was at the latest synchronization point.
 
-    The points are periodic, listed, or the times at which records of another stream begin.
+    The points are periodic, listed, or the times at which records of another stream begin; where
+    there are several of these, all of their points are.
     """
 
     input: Node
-    points: Periodic | TimePoints | Node
+    points: tuple[Periodic | TimePoints | Node, ...]
 
     def __post_init__(self) -> None:
-        if isinstance(self.points, Periodic):
-            self.require(self.points.period > 0, "the period must be positive")
-        if isinstance(self.points, TimePoints):
-            listed = self.points.points
-            self.require(list(listed) == sorted(set(listed)), "the points must ascend")
+        self.require(isinstance(self.points, tuple), "the points must be a tuple of alternatives")
+        self.require(len(self.points) > 0, "needs at least one kind of points")
+        for points in self.points:
+            match points:
+                case Periodic(period):
+                    self.require(period > 0, "the period must be positive")
+                case TimePoints(listed):
+                    self.require(list(listed) == sorted(set(listed)), "the points must ascend")
 
     @property
     def schema(self) -> pa.Schema:
         return self.input.schema
+
+
+ChangeKind: TypeAlias = Literal["inserted", "deleted", "changed"]
+CHANGE_KINDS: tuple[ChangeKind, ...] = ("inserted", "deleted", "changed")
+
+
+@dataclass(frozen=True)
+class Changes(Node):
+    """The records that come, go, or do either, at each time, as an append-only stream.
+
+    Where `time` is given, the time of the change is a column of that name. What was there from the
+    beginning of time on, as an aggregate without keys is, never came.
+    """
+
+    input: Node
+    kind: ChangeKind
+    time: str | None = None
+
+    def __post_init__(self) -> None:
+        self.require(self.kind in CHANGE_KINDS, f"no change {self.kind!r}; {CHANGE_KINDS}")
+        self.require(self.time not in self.input.schema.names, f"{self.time!r} exists already")
+
+    @property
+    def schema(self) -> pa.Schema:
+        if self.time is None:
+            return self.input.schema
+        return self.input.schema.append(pa.field(self.time, pa.int64()))
+
+
+def rstream(node: Node, time: str | None = None) -> Node:
+    """RSTREAM of CQL: all records of a node at each time at which any of them comes or goes.
+
+    The times of changes are a stream. Each of them stays for one tick, and joined with the node it
+    lets through what is there then; as no time comes twice, all of that comes anew. Where `time` is
+    given, the time is a column of that name.
+    """
+    names = node.schema.names
+    stamp = time or next(name for i in count() if (name := f"time{i}") not in names)
+    times = project(Changes(node, "changed", stamp), (stamp,))
+    there = Changes(Join(node, Distinct(Window(times, "sliding", 1))), "inserted")
+    return there if time is not None else project(there, names)
 
 
 @dataclass(frozen=True)
@@ -464,6 +538,8 @@ def append_only(node: Node) -> bool:
     match node:
         case Scan():
             return node.append_only
+        case Changes():
+            return True
         case Filter() | Map() | Union() | Session() | Group() | Coalesce() | Split():
             return all(map(append_only, node.inputs))
         case Join(kind="inner"):

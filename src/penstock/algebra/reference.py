@@ -90,8 +90,15 @@ class Reference:
             case p.Coalesce(source) | p.Split(source):
                 return self.at(source, t)
             case p.Sync(source, points):
-                point = self._latest_point(points, t)
+                known = [self._latest_point(each, t) for each in points]
+                point = max((s for s in known if s is not None), default=None)
                 return Counter() if point is None else self.at(source, point)
+            case p.Changes(source, kind, time):
+                if t < FIRST:
+                    return Counter()
+                moved = _minus(self.at(source, t), self.at(source, t - 1)).items()
+                now = (((*e, t) if time else e, _CHANGES[kind](d)) for e, d in moved)
+                return _sum((*self.at(node, t - 1).items(), *now))
             case p.Restrict(source, start, end):
                 lower, upper = (_bound(b, source.schema) for b in (start, end))
                 rows = self.at(source, t).items()
@@ -145,6 +152,13 @@ _SET_OPERATIONS: dict[p.SetKind, Callable[[int, int], int]] = {
     "strict difference": lambda m1, m2: m1 if m2 == 0 else 0,
     "except": lambda m1, m2: int(m1 > 0 and m2 == 0),
     "intersect": lambda m1, m2: int(m1 > 0 and m2 > 0),
+}
+
+
+_CHANGES: dict[p.ChangeKind, Callable[[int], int]] = {
+    "inserted": lambda d: max(d, 0),
+    "deleted": lambda d: max(-d, 0),
+    "changed": abs,
 }
 
 

@@ -19,7 +19,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
+from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat
+from penstock.physical.evaluate import evaluate_ints
 from penstock.record import Columns, Hashes, Ints, Mask
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
@@ -68,6 +70,22 @@ def due_changes(schedule: Area, delta: Elements, w0: int, w1: int) -> tuple[Elem
     scheduled = schedule.begun_between(w0, w1)
     changes = concat(delta.schema, [_open(delta, delta.ts), ends.where(soon), scheduled])
     return changes, Write(ends.where(~soon))
+
+
+def kept(x: Elements, until: Expr | None, w1: int) -> Write:
+    """Rows of state that matter until a time computed from them; without one, or NULL, for ever."""
+    if until is None:
+        return Write(x)
+    end = evaluate_ints(until, x)
+    needed = end > w1
+    return Write(x.where(needed), end[needed])
+
+
+def passing(areas: Sequence[AreaSpec], until: Expr | None) -> dict[str, Write]:
+    """The writes of a step without changes: where rows are let go in time, that it goes on."""
+    if until is None:
+        return {}
+    return {area.name: Write(Elements.empty(area.schema)) for area in areas}
 
 
 def as_changes(x: Elements) -> Elements:

@@ -16,11 +16,11 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
-from penstock.algebra.expr import Column, Expr, Literal, compare
+from penstock.algebra.expr import Column, Expr, Literal, compare, substitute
 from penstock.physical.distribution import key_of
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
-from penstock.physical.kernels.arrivals import Arrivals
+from penstock.physical.kernels.changes import ChangeStream
 from penstock.physical.kernels.coalesce import Coalescing
 from penstock.physical.kernels.join import InnerJoin
 from penstock.physical.kernels.multiplicity import Multiplicity
@@ -94,17 +94,19 @@ class Graph:
                 return self._run(Project(outputs), *inputs)
             case p.Union():
                 return self._run(Merge(), *(self._named(i, node.schema.names) for i in inputs))
+            case p.Changes(source, kind, time):
+                return self._changes(source, kind, time)
             case p.Window(source, kind, size):
                 return self._run(End(kind, size), self._arrivals(source))
             case p.Join():
                 return self._join(node, *inputs)
-            case p.Distinct():
-                return self._distinct(*inputs)
+            case p.Distinct(until=until):
+                return self._distinct(inputs[0], until)
             case p.SetOperation(kind, left):
                 right = self._named(inputs[1], left.schema.names)
                 return self._run(Multiplicity(left.schema, kind), inputs[0], right)
-            case p.Aggregate(source, keys, calls):
-                return self._run(GroupAggregate(source.schema, keys, calls), *inputs)
+            case p.Aggregate(source, keys, calls, until):
+                return self._run(GroupAggregate(source.schema, keys, calls, until), *inputs)
             case p.RowWindow(source, rows, partition, order):
                 return self._latest(source, rows, partition, order)
             case p.Upsert(source, key, order, deleted):
@@ -118,11 +120,11 @@ class Graph:
                 return self._run(Coalescing(limit), *inputs)
             case p.Split(source, size):
                 return self._run(Splitting(source.schema, key_of(inputs[0]), size), *inputs)
-            case p.Sync(source, p.Node() as marks):
-                kernel = Synchronization(source.schema, key_of(inputs[0]), None)
-                return self._run(kernel, inputs[0], self._arrivals(marks))
-            case p.Sync(source, (p.Periodic() | p.TimePoints()) as points):
-                return self._run(Synchronization(source.schema, key_of(inputs[0]), points), *inputs)
+            case p.Sync(source, points):
+                known = tuple(each for each in points if not isinstance(each, p.Node))
+                marks = [self._arrivals(each) for each in points if isinstance(each, p.Node)]
+                kernel = Synchronization(source.schema, key_of(inputs[0]), known, len(marks))
+                return self._run(kernel, inputs[0], *marks)
             case p.Restrict(source, start, end):
                 return self._run(Restriction(source.schema, key_of(inputs[0]), start, end), *inputs)
         raise NotImplementedError(type(node).__name__)
@@ -208,10 +210,13 @@ class Graph:
 
     def _arrivals(self, source: p.Node) -> Operator:
         """A node's records as a stream: elements begin when the record comes, and never end."""
+        return self._changes(source, "inserted", None)
+
+    def _changes(self, source: p.Node, kind: p.ChangeKind, time: str | None) -> Operator:
         rows = self.lower(source)
-        if p.append_only(source):
-            return rows
-        return self._run(Arrivals(rows.schema, key_of(rows)), rows)
+        if not p.append_only(source) or kind == "deleted":
+            return self._run(ChangeStream(rows.schema, key_of(rows), kind, time), rows)
+        return rows if time is None else self._run(Stamp(time), rows)
 
     def _latest(
         self,
@@ -232,19 +237,28 @@ class Graph:
         if node.kind == "row_number":
             return self._first(node, rows)
         if node.kind == "dense_rank":
-            qualified = self._first(node, self._distinct(self._columns(rows, keys)))
+            qualified = self._first(node, self._distinct(self._columns(rows, keys), node.until))
         elif node.number is None:
-            qualified = self._distinct(self._columns(self._first(node, rows), keys))
+            first = self._columns(self._first(node, rows), keys)
+            qualified = self._distinct(first, node.until)
         else:
             first = self._first(node, rows)
             best = AggregateCall("min", (node.number,), _BEST)
-            qualified = self._run(GroupAggregate(first.schema, keys, (best,)), first)
+            qualified = self._run(GroupAggregate(first.schema, keys, (best,), node.until), first)
         return self._with_keys_of(node, rows, qualified, keys)
 
     def _first(self, node: p.Rank, rows: Operator) -> Operator:
         order = tuple((key.column, key.direction) for key in node.order)
         grows = p.append_only(node.input)
-        kernel = TopRows(rows.schema, node.partition, order, node.limit, node.number, grows)
+        kernel = TopRows(
+            rows.schema,
+            node.partition,
+            order,
+            node.limit,
+            node.number,
+            append_only=grows,
+            until=node.until,
+        )
         return self._run(kernel, rows)
 
     def _with_keys_of(
@@ -257,12 +271,15 @@ class Graph:
         outputs = [(f.name, Column(f.name, f.type)) for f in rows.schema]
         if node.number is not None:
             outputs.append((node.number, Column(other.schema.names[-1], pa.int64())))
-        return self._run(Project(tuple(outputs)), self._inner(rows, other, on))
+        other_names = {column.name: Column(name, column.type) for name, column in renamed}
+        until = None if node.until is None else substitute(node.until, other_names)
+        both = self._inner(rows, other, on, node.until, until)
+        return self._run(Project(tuple(outputs)), both)
 
     # --- parts ----------------------------------------------------------------------------------
 
-    def _distinct(self, rows: Operator) -> Operator:
-        return self._run(Multiplicity(rows.schema, "distinct"), rows)
+    def _distinct(self, rows: Operator, until: Expr | None = None) -> Operator:
+        return self._run(Multiplicity(rows.schema, "distinct", until), rows)
 
     def _named(self, rows: Operator, names: Sequence[str]) -> Operator:
         """The same columns under these names."""

@@ -27,6 +27,7 @@ from penstock.rewrite.merge_maps import merge_maps
 from penstock.rewrite.prune_columns import prune_columns
 from penstock.rewrite.push_distinct_through_join import push_distinct_through_join
 from penstock.rewrite.push_filter_through_aggregate import push_filter_through_aggregate
+from penstock.rewrite.push_filter_through_changes import push_filter_through_changes
 from penstock.rewrite.push_filter_through_coalesce import push_filter_through_coalesce
 from penstock.rewrite.push_filter_through_distinct import push_filter_through_distinct
 from penstock.rewrite.push_filter_through_group import push_filter_through_group
@@ -79,6 +80,7 @@ RULES: tuple[Rule, ...] = (
     push_filter_through_session,
     push_filter_through_sync,
     push_filter_through_restrict,
+    push_filter_through_changes,
     push_filter_through_coalesce,
     push_filter_through_split,
     merge_filter_into_join,

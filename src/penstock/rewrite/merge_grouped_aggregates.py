@@ -14,7 +14,8 @@ def merge_grouped_aggregates(node: Node) -> Node | None:
 
     More precisely, over those records of S whose f is one of the indexes j. The indexes must differ
     and K must not be empty: an aggregate without keys has a record also for an empty group, which
-    an aggregate by f does not have. Where f reads only K, it adds nothing to the keys.
+    an aggregate by f does not have. Where f reads only K, it adds nothing to the keys. A time from
+    which on no group of any j changes is one for the groups together.
     """
     match node:
         case Union(parts):
@@ -33,7 +34,7 @@ def _nameless(part: Node) -> Node:
     match part:
         case Aggregate(Group() as group, keys, calls) if keys:
             unnamed = tuple(replace(call, name=f"call {i}") for i, call in enumerate(calls))
-            return Aggregate(replace(group, index=0), keys, unnamed)
+            return replace(part, input=replace(group, index=0), calls=unnamed)
     return part
 
 
@@ -46,15 +47,16 @@ def _index(part: Node) -> int | None:
 
 def _merged(part: Node, indexes: list[int]) -> Node:
     match part:
-        case Aggregate(Group(source, function), keys, calls):
+        case Aggregate(Group(source, function), keys):
             if columns(function) <= set(keys) and is_simple(function):
-                return Aggregate(Filter(source, _is_one_of(function, indexes)), keys, calls)
+                return replace(part, input=Filter(source, _is_one_of(function, indexes)))
             schema, taken = source.schema, {*source.schema.names, *part.schema.names}
             group = next(name for i in count() if (name := f"group{i}") not in taken)
             columns_and_group = (*project(source, schema.names).outputs, (group, function))
             assigned = Map(source, columns_and_group)
             chosen = Filter(assigned, _is_one_of(Column(group, function.type), indexes))
-            return project(Aggregate(chosen, (group, *keys), calls), part.schema.names)
+            merged = replace(part, input=chosen, keys=(group, *keys))
+            return project(merged, part.schema.names)
     raise NotImplementedError(type(part).__name__)
 
 

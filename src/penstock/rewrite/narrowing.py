@@ -2,7 +2,8 @@
 
 Columns may go from below an operation that carries them along without looking at them. They must
 stay below one whose result depends on whole records: distinct, set operations, row windows and
-upserts and row numbers (which break ties by the order of records), and streams of sync points.
+upserts and row numbers (which break ties by the order of records), changes, and streams of sync
+points.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def narrowed(node: p.Node, needed: Iterable[str]) -> p.Node:
         case p.Aggregate(source, keys, calls):
             used = tuple(call for call in calls if call.name in names)
             columns = {*keys, *(name for call in used for name in call.columns)}
-            return p.Aggregate(only(source, columns), keys, used)
+            return replace(node, input=only(source, columns), calls=used)
         case p.Session(source, partition, start=start):
             if start not in names:
                 return narrowed(source, names)
@@ -51,6 +52,8 @@ def narrowed(node: p.Node, needed: Iterable[str]) -> p.Node:
                 ranked = {*partition, *(key.column for key in order)}
                 source = only(source, (names | ranked) - {number})
             return replace(node, input=source, number=number if number in names else None)
+        case p.Changes(time=time) if time not in names:
+            return replace(node, time=None)
     return node
 
 

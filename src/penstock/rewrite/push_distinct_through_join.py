@@ -17,10 +17,11 @@ def push_distinct_through_join(node: Node) -> Node | None:
     equals no pair, as it has no partner. Semi and anti joins need no distinct on the right.
 
     In a full join a record of NULLs padded on the right equals one padded on the left: distinct
-    makes one of the two, and the right hand side would not.
+    makes one of the two, and the right hand side would not. When a pair changes no more says
+    nothing of either side, so a distinct that lets go of pairs stays.
     """
     match node:
-        case Distinct(Join(left, right, kind) as join) if kind != "full":
+        case Distinct(Join(left, right, kind) as join, None) if kind != "full":
             counted = kind not in ("semi", "anti")
             return replace(
                 join,

@@ -26,6 +26,8 @@ def is_set(node: p.Node) -> bool:
             return kind != "full" and is_set(left) and is_set(right)
         case p.Union((only,)):
             return is_set(only)
+        case p.Changes(source, time=time):
+            return time is not None and is_set(source)
         case p.Map() | p.Union() | p.Scan():
             return False
     return is_set(node.inputs[0])

@@ -45,8 +45,8 @@ def lifted(node: p.Node) -> p.Node:
     match node:
         case p.Scan(name, schema, grows):
             return p.Scan(name, pa.schema([(CASE, _KIND), *schema]), grows)
-        case p.Sync(source, p.Node() as marks):
-            return p.Sync(lifted(source), marks)
+        case p.Sync(source):
+            return replace(node, input=lifted(source))
         case p.Map(source, outputs):
             return p.Map(lifted(source), ((CASE, _CASE), *outputs))
         case p.Join(left, right):
@@ -77,8 +77,8 @@ def _lifted_join(node: p.Join, left: p.Node, right: p.Node) -> p.Node:
 def with_shared_marks(node: p.Node) -> p.Node:
     """The plan with synchronization points that are the same for all cases."""
     match node:
-        case p.Sync(source, p.Node() as marks):
-            return p.Sync(with_shared_marks(source), _shared(marks))
+        case p.Sync(source):
+            return node.with_inputs(with_shared_marks(source), *map(_shared, node.inputs[1:]))
     return node.with_inputs(*map(with_shared_marks, node.inputs))
 
 

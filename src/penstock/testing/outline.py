@@ -27,12 +27,15 @@ def _line(node: p.Node) -> str:
             words += [f"where {where}"] if where is not None else []
             words += [f"keep left until {node.keep_left}"] if node.keep_left is not None else []
             words += [f"keep right until {node.keep_right}"] if node.keep_right is not None else []
+        case p.Distinct(until=until):
+            words += [f"until {until}"] if until is not None else []
         case p.SetOperation(kind):
             words = [kind]
         case p.Group(_, function, index):
             words += [f"{function} = {index}"]
-        case p.Aggregate(_, keys, calls):
+        case p.Aggregate(_, keys, calls, until):
             words += [", ".join([*keys, *(f"{c.name}={c.function}({_call(c)})" for c in calls)])]
+            words += [f"until {until}"] if until is not None else []
         case p.Window(_, kind, size):
             words += [kind, size]
         case p.RowWindow(_, rows, partition, order):
@@ -42,14 +45,17 @@ def _line(node: p.Node) -> str:
             words += [f"deleted {deleted}"] if deleted is not None else []
         case p.Session(_, partition, gap, start):
             words += [gap, *_listed("per", partition), f"as {start}"]
-        case p.Rank(_, partition, order, limit, kind, number):
+        case p.Rank(_, partition, order, limit, kind, number, until):
             words = [kind, limit, *_listed("per", partition)]
             words += _listed("by", tuple(map(_sort_key, order)))
             words += [f"as {number}"] if number is not None else []
+            words += [f"until {until}"] if until is not None else []
         case p.Coalesce(_, size) | p.Split(_, size):
             words += [size]
         case p.Sync(_, points):
-            words += ["to stream"] if isinstance(points, p.Node) else [points]
+            words += ["to", " or ".join(map(_points, points))]
+        case p.Changes(_, kind, time):
+            words += [kind, *_listed("at", (time,) if time is not None else ())]
         case p.Restrict(_, start, end):
             words += [f"from {start}"] if start is not None else []
             words += [f"until {end}"] if end is not None else []
@@ -58,6 +64,15 @@ def _line(node: p.Node) -> str:
 
 def _words(name: str) -> str:
     return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
+
+
+def _points(points: p.Periodic | p.TimePoints | p.Node) -> str:
+    match points:
+        case p.Periodic(period, offset):
+            return f"every {period} from {offset}"
+        case p.TimePoints(listed):
+            return f"points {', '.join(map(str, listed))}"
+    return "stream"
 
 
 def _equality(equality: p.Equality) -> str:

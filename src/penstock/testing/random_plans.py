@@ -100,10 +100,11 @@ class Plans:
         on = tuple(p.Equality(a.name, b.name, self.rng.random() < 0.3) for a, b in chosen)
         both = pa.schema([*left.schema, *right.schema])
         where = random_predicate(self.rng, both) if self.rng.random() < 0.5 else None
-        return p.Join(left, right, joined, on, where, self._keep(left), self._keep(right))
+        keep = (self._until(left.schema), self._until(right.schema))
+        return p.Join(left, right, joined, on, where, *keep)
 
     def distinct(self, source: p.Node) -> p.Distinct:
-        return p.Distinct(source)
+        return p.Distinct(source, self._until(source.schema))
 
     def set_operation(
         self, left: p.Node, right: p.Node, kind: p.SetKind | None = None
@@ -119,7 +120,7 @@ class Plans:
         keyed = self.rng.random() < 0.75 if keyed is None else keyed
         keys = self.columns(source, 1) if keyed else ()
         calls = self.calls(source) if keyed else (self._call(source), *self.calls(source))
-        return p.Aggregate(source, keys, calls)
+        return p.Aggregate(source, keys, calls, self._until_of(source, keys) if keyed else None)
 
     def calls(self, source: p.Node) -> tuple[AggregateCall, ...]:
         return tuple(self._call(source) for _ in range(self.rng.choice((0, 1, 1, 2, 3))))
@@ -145,7 +146,9 @@ class Plans:
         )
         number = self.name() if self.rng.random() < 0.5 else None
         kind, limit = self.rng.choice(p.RANK_KINDS), self.rng.choice((1, 1, 2, 3))
-        return p.Rank(source, self.columns(source), order, limit, kind, number)
+        partition = self.columns(source)
+        until = self._until_of(source, partition)
+        return p.Rank(source, partition, order, limit, kind, number, until)
 
     def coalesce(self, source: p.Node) -> p.Coalesce:
         return p.Coalesce(source, self.rng.randint(1, 6))
@@ -153,14 +156,22 @@ class Plans:
     def split(self, source: p.Node) -> p.Split:
         return p.Split(source, self.rng.randint(1, 6))
 
-    def sync(self, source: p.Node, stream: p.Node | None = None) -> p.Sync:
-        """Over the stream's points if one is given, else over periodic or listed points."""
-        if stream is not None:
-            return p.Sync(source, stream)
+    def sync(self, source: p.Node, *streams: p.Node) -> p.Sync:
+        """Over the points of the streams if any are given, else, or also, over other points."""
+        count = self.rng.choice((0, 0, 1) if streams else (1, 1, 2))
+        points = [*streams, *(self._points() for _ in range(count))]
+        self.rng.shuffle(points)
+        return p.Sync(source, tuple(points))
+
+    def _points(self) -> p.Periodic | p.TimePoints:
         if self.rng.random() < 0.5:
-            return p.Sync(source, p.Periodic(self.rng.randint(1, 5), self.rng.randint(0, 3)))
+            return p.Periodic(self.rng.randint(1, 5), self.rng.randint(0, 3))
         listed = self.rng.sample(range(14), self.rng.randint(0, 4))
-        return p.Sync(source, p.TimePoints(tuple(sorted(listed))))
+        return p.TimePoints(tuple(sorted(listed)))
+
+    def changes(self, source: p.Node) -> p.Changes:
+        time = self.name() if self.rng.random() < 0.5 else None
+        return p.Changes(source, self.rng.choice(p.CHANGE_KINDS), time)
 
     def restrict(self, source: p.Node, ends: bool = True) -> p.Restrict:
         start, end = (
@@ -217,11 +228,14 @@ class Plans:
         )
         return p.Map(node, outputs)
 
-    def _keep(self, side: p.Node) -> ex.Expr | None:
-        """A bound later than all times of random streams, so that it is true of any join."""
+    def _until_of(self, source: p.Node, names: tuple[str, ...]) -> ex.Expr | None:
+        return self._until(pa.schema([source.schema.field(name) for name in names]))
+
+    def _until(self, schema: pa.Schema) -> ex.Expr | None:
+        """A bound later than all times of random streams, so that it is true of any plan."""
         if self.rng.random() < 0.7:
             return None
-        column = random_column(self.rng, side.schema, INT)
+        column = random_column(self.rng, schema, INT)
         known = ex.Call("coalesce", (column, ex.Literal(0, INT)), INT)
         return ex.arithmetic("+", known, ex.Literal(1_000_000, INT))
 
@@ -247,10 +261,13 @@ def _keeping_append_only(append_only: bool) -> Iterator[_Maker]:
     for make in (Plans.filter, Plans.map, Plans.distinct, Plans.group, Plans.coalesce, Plans.split):
         yield _over(make, append_only)
     yield _over(Plans.sync, append_only)
+    yield _over(Plans.changes)
     yield _over(Plans.session, append_only=True)
     yield _over(Plans.union, append_only)
     yield _over_two(Plans.union, append_only)
-    yield lambda plans, depth: plans.sync(plans.plan(depth, append_only), plans.scan())
+    yield lambda plans, depth: plans.sync(
+        plans.plan(depth, append_only), *(plans.scan() for _ in range(plans.rng.randint(1, 2)))
+    )
 
 
 _MONOTONE: tuple[_Maker, ...] = (

@@ -5,7 +5,8 @@ of 6; W-Group-By of the negative-tuples paper).
 Law: a group is there while it holds a record; the group of no keys is always there.
 State: `current`, per group the sums that add and subtract; for functions that need the values
 themselves `values <columns>`, the multiset of them per group; for DISTINCT `distinct <column>`, the
-multiplicity of each value; `schedule`, the ends to come.
+multiplicity of each value; `schedule`, the ends to come. What is said of a group is let go at the
+time `until`, from which on it has no changes.
 Cost: sums follow the changes of the step. Functions over the values read the groups that change.
 """
 
@@ -20,6 +21,7 @@ import pyarrow as pa
 
 from penstock import record
 from penstock.algebra.aggregates import AggregateCall, result_type
+from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.physical.kernel import (
     Result,
@@ -30,7 +32,9 @@ from penstock.physical.kernel import (
     before,
     distinct_hashes,
     due_changes,
+    kept,
     net_change,
+    passing,
     timeline,
     until,
 )
@@ -48,6 +52,7 @@ class GroupAggregate:
     input: pa.Schema
     keys: tuple[str, ...]
     calls: tuple[AggregateCall, ...]
+    until: Expr | None = None
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -89,7 +94,9 @@ class GroupAggregate:
         sources = [*self._sources, *(source.source for source in self._value_sources)]
         return {
             source: Multiplicity(
-                self._part(tuple(dict.fromkeys((*self.keys, source.column)))), "distinct"
+                self._part(tuple(dict.fromkeys((*self.keys, source.column)))),
+                "distinct",
+                self.until,
             )
             for source in sources
             if source.distinct and source.column is not None
@@ -114,7 +121,8 @@ class GroupAggregate:
         if not self.keys:
             changes = concat(changes.schema, [changes, _nothing(changes.schema, w0)])
         if len(changes) == 0:
-            return Result(Elements.empty(self.schema), {"schedule": later})
+            writes = {**passing(self.areas, self.until), "schedule": later}
+            return Result(Elements.empty(self.schema), writes)
         writes = {"schedule": later}
         presence: dict[Source, Elements] = {}
         for source in self._distinct:
@@ -136,9 +144,10 @@ class GroupAggregate:
         exists = count > 0 if self.keys else np.ones(len(frames), dtype=np.bool_)
         out = _emit(self.schema, rows.columns, results, exists, frames, w0)
         moves = net_change(rows, frames, count, sums, w0)
-        writes["current"] = Write(replace(moves, sums=aggregate_sums.carried(moves.sums)))
+        moves = replace(moves, sums=aggregate_sums.carried(moves.sums))
+        writes["current"] = kept(moves, self.until, w1)
         for taken, among in values.items():
-            writes[taken.area] = Write(at(among.net(), w0))
+            writes[taken.area] = kept(at(among.net(), w0), self.until, w1)
         return Result(out, writes)
 
     def _summed(self, changes: Elements) -> Elements:

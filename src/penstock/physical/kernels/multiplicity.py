@@ -4,7 +4,8 @@ Meaning: per record, the multiplicity of the result at each time is `f(m1, m2)` 
 multiplicities in the inputs (equations 4, 5, 13, 14 and 15 of the temporal algebra; W-Distinct and
 W-Minus of the negative-tuples paper).
 Law: f(0, 0) = 0, so a record that is nowhere is nowhere in the result.
-State: `current`, the multiplicities per record; `schedule`, the ends to come.
+State: `current`, the multiplicities per record, each until the time `until`, from which on it has
+no changes; `schedule`, the ends to come.
 Cost: follows the changes of the step; a record that does not change is not touched.
 """
 
@@ -17,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
+from penstock.algebra.expr import Expr
 from penstock.element import Elements, concat
 from penstock.physical.kernel import (
     Result,
@@ -26,6 +28,7 @@ from penstock.physical.kernel import (
     before,
     distinct_hashes,
     due_changes,
+    kept,
     net_change,
     timeline,
     until,
@@ -58,6 +61,7 @@ WEIGHTS: dict[str, Weigh] = {
 class Multiplicity:
     schema: pa.Schema
     kind: str
+    until: Expr | None = None
 
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
@@ -86,7 +90,7 @@ class Multiplicity:
         weight = WEIGHTS[self.kind](first, second.get(_SECOND, np.zeros_like(first)))
         out = _emit(both, frames, weight, w0)
         current = net_change(both, frames, first, second, w0)
-        return Result(out, {"schedule": later, "current": Write(current)})
+        return Result(out, {"schedule": later, "current": kept(current, self.until, w1)})
 
     def _side_by_side(self, deltas: Sequence[Elements]) -> Elements:
         """Both inputs as one: the second input's weight stands beside the first's."""

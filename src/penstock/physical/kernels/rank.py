@@ -4,8 +4,9 @@ Meaning: at each time, the rows of a partition whose row number is at most `limi
 each. Ties are broken by the order of records, so that the answer is a function of the input alone.
 Law: a row comes or goes at the border for each row that goes or comes within it.
 State: `rows`, per partition all rows, or only those inside where no row ever leaves its input
-(`append_only`); `schedule`, the ends to come. A *ghost* is a row that takes a place among the first
-without being shown or kept: the mark of a deletion.
+(`append_only`), until the time `until`, from which on the partition has no changes; `schedule`, the
+ends to come. A *ghost* is a row that takes a place among the first without being shown or kept: the
+mark of a deletion.
 Cost: reads the partitions that change; one order statistic per change, `limit` of them where the
 row number itself is asked for.
 """
@@ -24,7 +25,7 @@ from penstock import record
 from penstock.algebra.expr import Expr
 from penstock.element import Elements, concat, intervals
 from penstock.physical.evaluate import evaluate_mask
-from penstock.physical.kernel import Result, Write, at, before, distinct_hashes, due_changes
+from penstock.physical.kernel import Result, at, before, distinct_hashes, due_changes, kept, passing
 from penstock.physical.order_statistics import kth
 from penstock.record import Direction, Ints, starts_of
 from penstock.state.area import Area
@@ -40,6 +41,7 @@ class TopRows:
     number: str | None = None
     append_only: bool = False
     ghost: Expr | None = None
+    until: Expr | None = None
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -63,15 +65,17 @@ class TopRows:
     ) -> Result:
         changes, later = due_changes(areas["schedule"], deltas[0], w0, w1)
         if len(changes) == 0:
-            return Result(Elements.empty(self.schema), {"schedule": later})
+            writes = {**passing(self.areas, self.until), "schedule": later}
+            return Result(Elements.empty(self.schema), writes)
         needles = distinct_hashes(record.hash_rows(changes.key(self.partition), len(changes)))
         known, _ = areas["rows"].rows_with(needles)
         units = self._units(concat(self.input, [changes, at(known, before(w0))]))
         moves = self._moves(units, w0)
         out = self._numbered(units, w0) if self.number else moves.of(units.x)
         now = np.flatnonzero(units.x.ts >= w0)
-        kept = moves if self.append_only else _Moves(now, units.x.ts[now], units.sign[now])
-        return Result(intervals(out), {"schedule": later, "rows": Write(units.net(kept, w0))})
+        moved = moves if self.append_only else _Moves(now, units.x.ts[now], units.sign[now])
+        rows = kept(units.net(moved, w0), self.until, w1)
+        return Result(intervals(out), {"schedule": later, "rows": rows})
 
     def _units(self, x: Elements) -> _Units:
         """The changes one row at a time, in order, with each row's rank in its partition."""

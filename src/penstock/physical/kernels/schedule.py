@@ -69,7 +69,7 @@ class Splitting:
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         x = concat(self.schema, [deltas[0], areas["schedule"].begun_between(w0, w1)])
-        endless = x.te == INF
+        endless = (x.ts == BEGIN) | (x.te == INF)
         whole, finite = x.where(endless), x.where(~endless)
         stop = np.minimum(finite.te, w1)
         count = -(-(stop - finite.ts) // self.size)

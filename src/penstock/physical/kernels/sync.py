@@ -2,7 +2,8 @@
 
 Meaning: both ends of a validity move to the next synchronization point at or after them; an element
 whose ends meet vanishes. So does a record that came and went between two points.
-Law: linear. Points may be periodic, listed, or the times at which records of a stream begin.
+Law: linear. Points may be periodic, listed, the times at which records of a stream begin, and all
+of several of these.
 State: `schedule`, the ends to come; `held`, the changes that wait for a point, added up: what came
 and went since the last point is not held.
 Cost: follows the changes of the step and what a point releases.
@@ -26,11 +27,12 @@ from penstock.state.run import AreaSpec
 
 @dataclass(frozen=True)
 class Synchronization:
-    """`points` is None where the second input's records mark them."""
+    """The records of as many further inputs as there are `marks` mark points, too."""
 
     schema: pa.Schema
     key: tuple[str, ...]
-    points: Periodic | TimePoints | None
+    points: tuple[Periodic | TimePoints, ...]
+    marks: int = 0
 
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
@@ -41,14 +43,14 @@ class Synchronization:
 
     @property
     def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
-        return self.key, None
+        return self.key, *(None,) * self.marks
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         new, later = due_changes(areas["schedule"], deltas[0], w0, w1)
         waiting = concat(self.schema, [new, at(areas["held"].needed(), w0)])
-        point = self._next_points(waiting.ts, deltas)
+        point = self._next_points(waiting.ts, deltas[1:])
         reached = point < w1
         freed = waiting.where(reached)
         out = intervals(replace(freed, ts=point[reached]))
@@ -57,15 +59,24 @@ class Synchronization:
         held = Write(stays, np.full(len(stays), w1), frontier=w0 if len(freed) else BEGIN)
         return Result(out, {"schedule": later, "held": held})
 
-    def _next_points(self, time: Ints, deltas: Sequence[Elements]) -> Ints:
+    def _next_points(self, time: Ints, marks: Sequence[Elements]) -> Ints:
         """The first synchronization point at or after each time, INF where none is known."""
-        match self.points:
-            case Periodic(period, offset):
-                past = np.maximum(time, BEGIN + period + abs(offset))
-                point = past + (offset - past) % period
-                return np.where(time == BEGIN, BEGIN, point)
-            case TimePoints(listed):
-                points = np.array(listed, dtype=np.int64)
-            case None:
-                points = np.unique(deltas[1].ts)
-        return np.append(points, INF)[np.searchsorted(points, time)]
+        point = np.full(len(time), INF, dtype=np.int64)
+        for points in self.points:
+            point = np.minimum(point, _next_point(points, time))
+        for x in marks:
+            point = np.minimum(point, _next_of(np.unique(x.ts), time))
+        return point
+
+
+def _next_point(points: Periodic | TimePoints, time: Ints) -> Ints:
+    match points:
+        case Periodic(period, offset):
+            past = np.maximum(time, BEGIN + period + abs(offset))
+            return np.where(time == BEGIN, BEGIN, past + (offset - past) % period)
+        case TimePoints(listed):
+            return _next_of(np.array(listed, dtype=np.int64), time)
+
+
+def _next_of(points: Ints, time: Ints) -> Ints:
+    return np.append(points, INF)[np.searchsorted(points, time)]
