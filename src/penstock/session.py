@@ -16,6 +16,7 @@ import pyarrow as pa
 from penstock.algebra.plan import Node, Scan
 from penstock.element import INF
 from penstock.errors import PlanError
+from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine, Options
 from penstock.runtime.jobs import SparkJobs, read_view
 from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
@@ -120,8 +121,14 @@ class Session:
         self._engine.define(name, definition)
         return self.source(name)
 
-    def create_view(self, name: str, plan: Node) -> View:
-        self._engine.define(name, plan)
+    def create_view(self, name: str, plan: Node, key: Sequence[str] | None = None) -> View:
+        """A view that is always the plan's answer on the input so far.
+
+        `key` names columns that no two records of the view share at any time: with it, changes
+        show an update where a record takes another's place.
+        """
+        known = None if key is None else tuple(key)
+        self._engine.define(name, ViewDefinition(plan, known))
         return self.view(name)
 
     def scan(self, source: str) -> Scan:
@@ -300,14 +307,14 @@ class View:
     @property
     def plan(self) -> Node:
         """What the view says, to build other views on; what they share with it runs once."""
-        return self._engine.views[self.name]
+        return self._engine.views[self.name].plan
 
     def snapshot(self, at: Time | None = None) -> DataFrame:
         """The view at a time; without one, at the latest that is complete."""
         return self._read(self.committed().snapshot(None if at is None else ticks(at)))
 
     def changes(self, since: Time | None = None) -> DataFrame:
-        """The changes from a time on, as columns op, the record's, ts."""
+        """The changes from a time on, as columns op (`+`, `-`, `u`), the record's, ts."""
         return self._read(self.committed().changes(None if since is None else ticks(since)))
 
     def history(self) -> DataFrame:

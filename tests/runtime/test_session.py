@@ -220,20 +220,6 @@ def test_views_at_a_time_as_changes_and_as_history(db: Session) -> None:
     ]
 
 
-def test_columns_that_changes_and_history_have_themselves(db: Session) -> None:
-    schema = pa.schema([("TS", pa.int64()), ("valid_to", pa.int64())])
-    source = db.create_source("s", schema, "TS")
-    view = db.create_view("v", db.scan("s"))
-    source.append([(1, 2)])
-    source.end()
-    db.step()
-    assert rows(view.snapshot()) == [(1, 2)]
-    with pytest.raises(PlanError, match="view v has a column 'TS'; reading changes needs"):
-        view.changes()
-    with pytest.raises(PlanError, match="view v has a column 'valid_to'; reading history"):
-        view.history()
-
-
 def test_a_time_that_is_not_complete_has_no_snapshot(db: Session) -> None:
     source, view = with_view(db)
     source.append([("a", 1, 4)])

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,8 @@ from penstock.algebra import codec
 from penstock.algebra.plan import Node, Scan
 from penstock.element import BEGIN
 from penstock.errors import LateRowError, PlanError, UnsupportedError
-from penstock.physical.program import Program, base_area, compile_views, view_area
+from penstock.physical.program import Program, base_area, view_area
+from penstock.runtime.definitions import ViewDefinition, compiled, decoded, of_kind
 from penstock.runtime.jobs import Jobs, store_of
 from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
 from penstock.runtime.task import Report, StepSpec, hash_range
@@ -65,11 +66,8 @@ class Engine:
         self._mutex = threading.RLock()
         self._opened = time.time()
         self._target = self.manifest.frontier
-        self.sources: dict[str, SourceDefinition] = {}
-        self.views: dict[str, Node] = {}
-        for name, definition in self.manifest.definitions.items():
-            self._know(name, codec.decode(definition))
-        self.program = compile_views(self.views)
+        self.definitions: Mapping[str, Any] = decoded(self.manifest)
+        self.program = compiled(self.views)
 
     @property
     def manifest(self) -> Manifest:
@@ -88,22 +86,32 @@ class Engine:
 
     # --- definitions ----------------------------------------------------------------------------
 
-    def define(self, name: str, definition: SourceDefinition | Node) -> None:
-        """Add a source, or a view given by its plan."""
-        with self._mutex:
-            if name in self.manifest.definitions:
-                raise PlanError(f"{name!r} exists already; choose another name or drop it first")
-            if isinstance(definition, Node):
-                self._check_new_view(name, definition)
-            self.commit(Defined(name, codec.encode(definition)))
-            self._know(name, definition)
-            self.program = compile_views(self.views)
+    @property
+    def sources(self) -> Mapping[str, SourceDefinition]:
+        return of_kind(SourceDefinition, self.definitions)
 
-    def _know(self, name: str, definition: SourceDefinition | Node) -> None:
-        if isinstance(definition, SourceDefinition):
-            self.sources[name] = definition
-        else:
-            self.views[name] = definition
+    @property
+    def views(self) -> Mapping[str, ViewDefinition]:
+        return of_kind(ViewDefinition, self.definitions)
+
+    def define(self, name: str, definition: Any) -> None:
+        """Add a source, a view, or what is merely to be kept; a plan is a view without a key."""
+        if isinstance(definition, Node):
+            definition = ViewDefinition(definition)
+        with self._mutex:
+            self._check_new(name, definition)
+            if isinstance(definition, ViewDefinition):
+                self._check_new_view(name, definition.plan)
+            self.commit(Defined(name, codec.encode(definition)))
+            self.definitions = {**self.definitions, name: definition}
+            self.program = compiled(self.views)
+
+    def _check_new(self, name: str, definition: Any) -> None:
+        if name in self.definitions:
+            raise PlanError(f"{name!r} exists already; choose another name or drop it first")
+        kind = type(definition)
+        if not (is_dataclass(kind) and kind.__module__.startswith("penstock.")):
+            raise PlanError(f"{name!r}: {kind.__name__} is not a kind of definition")
 
     def _check_new_view(self, view: str, plan: Node) -> None:
         for node in plan.walk():
