@@ -10,7 +10,7 @@ the time that is asked for. Following the changes of a view does not read all of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -25,7 +25,7 @@ from penstock.physical.program import base_area, view_area
 from penstock.record import Ints, Mask
 from penstock.runtime.definitions import sources_and_views
 from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.times import shown, time_type
+from penstock.runtime.times import shown, time_types
 from penstock.state.manifest import AreaState, Manifest, Publication
 from penstock.state.run import AreaSpec, owned
 from penstock.state.store import FileStore, RunRef
@@ -91,7 +91,7 @@ class Reading:
         x = concat(self.area.schema, [*known, *old])
         match self.what:
             case "rows":
-                batches = self._batch(x, [])
+                batches = self._batch(_copies(x, x.n), [])
             case "snapshot":
                 batches = self._snapshot(x)
             case "changes":
@@ -242,12 +242,12 @@ def committed_view(manifest: Manifest, directory: Path, name: str) -> CommittedV
     if name not in views:
         raise no_view(name, views)
     area = views[name].area(name)
-    return CommittedView(name, area, time_of(sources), manifest, directory / "runs")
+    return CommittedView(name, area, time_of(sources.values()), manifest, directory / "runs")
 
 
-def time_of(sources: Mapping[str, SourceDefinition]) -> pa.DataType:
+def time_of(sources: Iterable[SourceDefinition]) -> pa.DataType:
     """The kind of time that all sources of a pipeline share."""
-    return next(map(time_type, sources.values()), pa.int64())
+    return next(iter(time_types(sources)), pa.int64())
 
 
 def no_view(name: str, views: Iterable[str]) -> PlanError:
