@@ -4,6 +4,7 @@ PySparkException
 └── PenstockError               catches all of the below
     ├── ParseError              a text that is not a statement of the language
     ├── PlanError               a query or plan that means nothing: wrong columns, types, times
+    │   └── UnknownNameError    a name that nothing has
     ├── UnsupportedError        a query that means something, which Penstock cannot run
     ├── ArithmeticOverflowError a result too large for its type
     ├── LateRowError            a row from before the frontier, where late rows were not allowed
@@ -87,6 +88,11 @@ class ParseError(PenstockError):
 class PlanError(PenstockError):
     condition = "INVALID_PLAN"
     sqlstate = "42000"
+
+
+class UnknownNameError(PlanError):
+    condition = "UNRESOLVED_NAME"
+    sqlstate = "42703"
 
 
 class UnsupportedError(PenstockError):

@@ -15,7 +15,7 @@ import penstock
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Node, Scan, Window
 from penstock.element import INF
-from penstock.errors import LateRowError, PlanError, UnsupportedError, WriterConflictError
+from penstock.errors import LateRowError, PlanError, WriterConflictError
 from penstock.runtime.engine import Options
 from penstock.session import Session, Source, View
 from penstock.testing.local_session import local_session
@@ -154,7 +154,7 @@ def test_columns_are_of_types_that_spark_has(db: Session) -> None:
 
 
 def test_what_cannot_be_defined_says_why(db: Session, tmp_path: Path) -> None:
-    source, _ = with_view(db)
+    with_view(db)
     with pytest.raises(PlanError, match="no source 'x'; there are: s"):
         db.source("x")
     with pytest.raises(PlanError, match="no view 'x'; there are: c"):
@@ -169,9 +169,6 @@ def test_what_cannot_be_defined_says_why(db: Session, tmp_path: Path) -> None:
         db.create_source("d", SCHEMA, "when")
     with pytest.raises(PlanError, match="no option 'task'; there are: tasks, retention, grace"):
         penstock.connect(tmp_path / "other", task=3)
-    source.append([("a", 1, 1)])
-    with pytest.raises(UnsupportedError, match="create views before the first rows"):
-        db.create_view("v", db.scan("s"))
 
 
 # --- reading ------------------------------------------------------------------------------------
@@ -218,20 +215,6 @@ def test_views_at_a_time_as_changes_and_as_history(db: Session) -> None:
         ("a", 3, 7, 7, 11),
         ("b", 1, 2, 3, 13),
     ]
-
-
-def test_columns_that_changes_and_history_have_themselves(db: Session) -> None:
-    schema = pa.schema([("TS", pa.int64()), ("valid_to", pa.int64())])
-    source = db.create_source("s", schema, "TS")
-    view = db.create_view("v", db.scan("s"))
-    source.append([(1, 2)])
-    source.end()
-    db.step()
-    assert rows(view.snapshot()) == [(1, 2)]
-    with pytest.raises(PlanError, match="view v has a column 'TS'; reading changes needs"):
-        view.changes()
-    with pytest.raises(PlanError, match="view v has a column 'valid_to'; reading history"):
-        view.history()
 
 
 def test_a_time_that_is_not_complete_has_no_snapshot(db: Session) -> None:

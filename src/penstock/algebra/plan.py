@@ -93,15 +93,20 @@ class OneInput(Node):
 
 @dataclass(frozen=True)
 class Scan(Node):
-    """An input stream, by name; `append_only` promises that its records never end or go."""
+    """An input stream, by name; `append_only` promises that its records never end or go.
+
+    `time` is the column that says when a record begins, if there is one.
+    """
 
     name: str
     columns: pa.Schema
     append_only: bool = False
+    time: str | None = None
 
     def __post_init__(self) -> None:
         names = self.columns.names
         self.require(len(set(names)) == len(names), f"columns are named twice in {names}")
+        self.require(self.time is None or self.time in names, f"no column {self.time!r}")
 
     @property
     def schema(self) -> pa.Schema:
@@ -545,6 +550,20 @@ def append_only(node: Node) -> bool:
         case Join(kind="inner"):
             return all(map(append_only, node.inputs))
     return False
+
+
+def time_column(node: Node) -> str | None:
+    """The column that holds the time at which a record comes, where an append-only node has one."""
+    match node:
+        case Scan():
+            return node.time if node.append_only else None
+        case Filter() | Session() | Group():
+            return time_column(node.input)
+        case Map(source, outputs):
+            below = time_column(source)
+            found = [n for n, e in outputs if isinstance(e, expr.Column) and e.name == below]
+            return found[0] if below is not None and found else None
+    return None
 
 
 def _require_same_types(node: Node, first: pa.Schema, other: pa.Schema) -> None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Column, Expr, Literal, compare, substitute
 from penstock.physical.distribution import key_of
 from penstock.physical.kernel import Kernel
@@ -77,7 +78,8 @@ class Graph:
         return self._lowered[id(node)][1]
 
     def _run(self, work: Transform | Kernel | p.Scan, *inputs: Operator) -> Operator:
-        return self._operators.setdefault((work, *map(id, inputs)), Operator(work, inputs))
+        same = (fingerprint(work), *map(id, inputs))  # as written: NaN is NaN, and 0.0 is not -0.0
+        return self._operators.setdefault(same, Operator(work, inputs))
 
     def _lower(self, node: p.Node) -> Operator:
         inputs = tuple(map(self.lower, node.inputs))

@@ -141,9 +141,9 @@ def view_area(view: str) -> str:
     return f"view {view}"
 
 
-def view_spec(view: str, schema: pa.Schema) -> AreaSpec:
-    """What a view holds: records, spread by all of their columns."""
-    return AreaSpec(view_area(view), schema, tuple(schema.names))
+def view_spec(view: str, schema: pa.Schema, key: Key | None = None) -> AreaSpec:
+    """What a view holds: records, spread by its key or, without one, by all of their columns."""
+    return AreaSpec(view_area(view), schema, tuple(schema.names) if key is None else key)
 
 
 def base_area(view: str) -> str:
@@ -151,9 +151,12 @@ def base_area(view: str) -> str:
     return f"base {view}"
 
 
-def compile_views(views: Mapping[str, Node]) -> Program:
+def compile_views(
+    views: Mapping[str, Node], keys: Mapping[str, Key | None] | None = None
+) -> Program:
     graph = Graph()
-    return _Compiler().program({name: graph.lower(plan) for name, plan in views.items()})
+    lowered = {name: graph.lower(plan) for name, plan in views.items()}
+    return _Compiler().program(lowered, keys or {})
 
 
 class _Compiler:
@@ -165,7 +168,7 @@ class _Compiler:
         self._lanes: dict[str, Lane] = {}
         self._edges: dict[tuple[object, ...], Edge] = {}
 
-    def program(self, views: Mapping[str, Operator]) -> Program:
+    def program(self, views: Mapping[str, Operator], keys: Mapping[str, Key | None]) -> Program:
         origins: dict[str, Origin] = {}
         rounds: dict[str, int] = {}
         areas: dict[str, AreaSpec] = {}
@@ -173,9 +176,9 @@ class _Compiler:
             for operator in root.walk():
                 if not self._is_linear(operator) and operator not in self._place_of:
                     self._put(operator)
-            areas[name] = view_spec(name, root.schema)
+            areas[name] = view_spec(name, root.schema, keys.get(name))
             if self._is_linear(root):
-                origins[name], rounds[name] = self._lane(root, areas[name].key), 0
+                origins[name], rounds[name] = self._lane(root, tuple(root.schema.names)), 0
             else:
                 origins[name] = FromOperator(self._place_of[root])
                 rounds[name] = self._places[self._place_of[root]].round

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
-from penstock.element import Elements, add_time, concat
+from penstock.element import BEGIN, Elements, add_time, concat
 from penstock.physical.evaluate import evaluate, evaluate_mask
 
 
@@ -61,7 +61,9 @@ class End:
 
     def apply(self, *inputs: Elements) -> Elements:
         x = inputs[0]
-        past = x.ts if self.kind == "sliding" else x.ts - x.ts % self.size
+        past = x.ts
+        if self.kind == "fixed":  # there are no multiples before the beginning of time
+            past = np.where(x.ts < BEGIN + self.size, BEGIN, x.ts - x.ts % self.size)
         return replace(x, te=np.minimum(x.te, add_time(past, self.size)))
 
 

@@ -32,7 +32,8 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 from pyspark.sql.types import StructType
 
 from penstock.errors import PlanError, StateError
-from penstock.runtime.reading import CommittedView, Reading, committed_view, definitions
+from penstock.runtime.definitions import sources_and_views
+from penstock.runtime.reading import CommittedView, Reading, committed_view
 from penstock.runtime.task import hash_range
 from penstock.runtime.times import parsed, shown
 from penstock.state.log import read_manifest
@@ -84,7 +85,7 @@ class PenstockDataSource(DataSource):
         """The view as of the version that is committed now; `known` is an earlier one."""
         manifest = self._manifest(known)
         if "view" not in self.options:
-            views = ", ".join(definitions(manifest)[1]) or "none yet"
+            views = ", ".join(sources_and_views(manifest)[1]) or "none yet"
             raise PlanError(f"which view? Write .option('view', name); there are: {views}")
         return committed_view(manifest, self.directory, self.options["view"])
 

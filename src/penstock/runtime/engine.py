@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +18,14 @@ import pyarrow as pa
 
 from penstock.algebra import codec
 from penstock.algebra.plan import Node, Scan
-from penstock.element import BEGIN
+from penstock.element import BEGIN, INF
 from penstock.errors import LateRowError, PlanError, UnsupportedError
-from penstock.physical.program import Program, base_area, compile_views, view_area
+from penstock.physical.program import Program, base_area
+from penstock.runtime.backfill import Backfill
+from penstock.runtime.definitions import ViewDefinition, compiled, decoded, of_kind
+from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs, store_of
-from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
+from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition, input_area
 from penstock.runtime.task import Report, StepSpec, hash_range
 from penstock.state.compaction import choose, together
 from penstock.state.log import Log
@@ -33,7 +36,6 @@ from penstock.state.manifest import (
     Changed,
     Defined,
     Manifest,
-    Published,
     Received,
     Retired,
     SourceState,
@@ -49,11 +51,13 @@ logger = logging.getLogger("penstock")
 @dataclass(frozen=True)
 class Options:
     """`retention`: for how long, in event time, a view's changes are kept (None: always).
-    `grace`: for how many seconds files stay that no commit names, for readers under way."""
+    `grace`: for how many seconds files stay that no commit names, for readers under way.
+    `keep_input`: whether rows are kept for views that are yet to be created."""
 
     tasks: int | None = None
     retention: int | None = None
     grace: float = 900.0
+    keep_input: bool = True
 
 
 class Engine:
@@ -63,14 +67,12 @@ class Engine:
         self.tasks = options.tasks or jobs.parallelism
         self._jobs = jobs
         self._log = Log(directory / "log")
-        self._mutex = threading.RLock()
+        self._mutex = threading.RLock()  # held to decide and to commit
+        self._moving = threading.Lock()  # held by a step, or by whoever no step may overtake
         self._opened = time.time()
         self._target = self.manifest.frontier
-        self.sources: dict[str, SourceDefinition] = {}
-        self.views: dict[str, Node] = {}
-        for name, definition in self.manifest.definitions.items():
-            self._know(name, codec.decode(definition))
-        self.program = compile_views(self.views)
+        self.definitions: Mapping[str, Any] = decoded(self.manifest)
+        self.program = compiled(self.views)
 
     @property
     def manifest(self) -> Manifest:
@@ -89,33 +91,89 @@ class Engine:
 
     # --- definitions ----------------------------------------------------------------------------
 
-    def define(self, name: str, definition: SourceDefinition | Node) -> None:
-        """Add a source, or a view given by its plan."""
-        with self._mutex:
-            if name in self.manifest.definitions:
-                raise PlanError(f"{name!r} exists already; choose another name or drop it first")
-            if isinstance(definition, Node):
-                self._check_new_view(name, definition)
-            self.commit(Defined(name, codec.encode(definition)))
-            self._know(name, definition)
-            self.program = compile_views(self.views)
+    @property
+    def sources(self) -> Mapping[str, SourceDefinition]:
+        return of_kind(SourceDefinition, self.definitions)
 
-    def _know(self, name: str, definition: SourceDefinition | Node) -> None:
-        if isinstance(definition, SourceDefinition):
-            self.sources[name] = definition
+    @property
+    def views(self) -> Mapping[str, ViewDefinition]:
+        return of_kind(ViewDefinition, self.definitions)
+
+    def define(self, name: str, definition: Any) -> None:
+        """Add a source, a view, or what is merely to be kept; a plan is a view without a key."""
+        if isinstance(definition, Node):
+            definition = ViewDefinition(definition)
+        self._check_new(name, definition)
+        if isinstance(definition, ViewDefinition):
+            with self._moving:
+                self._define_view(name, definition)
         else:
-            self.views[name] = definition
+            self._define(name, definition, *_beginning(name, definition))
 
-    def _check_new_view(self, view: str, plan: Node) -> None:
-        for node in plan.walk():
-            if isinstance(node, Scan) and node.name not in self.sources:
-                known = ", ".join(self.sources) or "none"
-                raise PlanError(f"view {view!r} reads {node.name!r}; the sources are: {known}")
-        if any(state.accepted for state in self.manifest.sources.values()):
-            raise UnsupportedError(
-                f"view {view!r}: rows have been received already, which it would not see; "
-                "create views before the first rows"
+    def define_table(self, name: str, schema: pa.Schema, rows: pa.Table | DataFrame) -> None:
+        """Add a finite relation, valid for all time, with its rows."""
+        table = SourceDefinition(name, schema, None)
+        self._check_new(name, table)
+        ingest = Ingest(table, (), BEGIN, self.tasks, keep=True)
+        if isinstance(rows, pa.Table):
+            report = ingest.run(rows.to_batches(), store_of(self.runs))
+        else:
+            report = self._jobs.ingest(rows, ingest, self.runs)
+        state = SourceState(frontier=INF, accepted=report.accepted)
+        self._define(name, table, Received(name, state), *_filled(report))
+
+    def _define(self, name: str, definition: Any, *actions: Action) -> None:
+        with self._mutex:
+            self._check_new(name, definition)
+            self.commit(Defined(name, codec.encode(definition)), *actions)
+            self.definitions = {**self.definitions, name: definition}
+            if isinstance(definition, ViewDefinition):
+                self.program = compiled(self.views)
+
+    def _check_new(self, name: str, definition: Any) -> None:
+        if name in self.definitions:
+            raise PlanError(f"{name!r} exists already; choose another name or drop it first")
+        kind = type(definition)
+        if not (is_dataclass(kind) and kind.__module__.startswith("penstock.")):
+            raise PlanError(f"{name!r}: {kind.__name__} is not a kind of definition")
+        is_stream = isinstance(definition, SourceDefinition) and not definition.is_table
+        if is_stream and self._target == INF:
+            raise PlanError(
+                f"source {name!r}: the pipeline has come to the end of time, so every row would "
+                "be late; create sources before the others end, or use a new directory"
             )
+
+    def _define_view(self, name: str, view: ViewDefinition) -> None:
+        """Start a view as if it had always been there; rows may come in the meantime."""
+        program, frontier = compiled({name: view}), self.manifest.frontier
+        backfill = self._backfill(f"view {name!r}", view.plan, program)
+        new = program.specs().keys() - self.program.specs().keys()
+        missing = [lane for lane in program.lanes.values() if lane.name in new]
+        effects = Effects(program, (), BEGIN, BEGIN)
+        backfill.fill(self.manifest, program.lanes.values() if frontier > BEGIN else missing)
+        if frontier > BEGIN:
+            effects = backfill.run(frontier)
+        with self._mutex:
+            backfill.fill(self.manifest, missing)  # what came since is not before the frontier
+            actions: list[Action] = effects.publications() if frontier > BEGIN else []
+            for area in sorted(new):
+                actions += effects.founded(area, backfill.lane(area))
+            self._define(name, view, *actions)
+
+    def _backfill(self, who: str, plan: Node, program: Program) -> Backfill:
+        scanned = {node.name for node in plan.walk() if isinstance(node, Scan)}
+        for name in sorted(scanned):
+            if name not in self.sources:
+                known = ", ".join(self.sources) or "none"
+                raise PlanError(f"{who} reads {name!r}; the sources are: {known}")
+            state = self.source_state(name)
+            if state.accepted and not state.kept:
+                raise UnsupportedError(
+                    f"{who} reads {name!r}, whose rows so far it would not see: they were not "
+                    "kept. Create views before the first rows, or connect with keep_input=True"
+                )
+        sources = [self.sources[name] for name in sorted(scanned)]
+        return Backfill(program, sources, self._jobs, self.runs, self.tasks)
 
     # --- receiving ------------------------------------------------------------------------------
 
@@ -139,6 +197,8 @@ class Engine:
         self, name: str, run: Callable[[Ingest], IngestReport], batch: int | None = None
     ) -> IngestReport:
         """Where a step has overtaken the rows on their way, they come again while none begins."""
+        if self.source(name).is_table:
+            raise PlanError(f"{name!r} is a table: it was given its rows when it was created")
         report = self._received(name, run, batch)
         if report is None:
             with self._mutex:
@@ -154,8 +214,10 @@ class Engine:
         with self._mutex:
             program = self.program
             lanes = tuple(lane for lane in self.program.lanes.values() if name in lane.sources)
-            late_before = max(self.source_state(name).frontier, self._target)
-        report = run(Ingest(source, lanes, late_before, self.tasks))
+            state = self.source_state(name)
+            late_before = max(state.frontier, self._target)
+        keep = self.options.keep_input and state.kept
+        report = run(Ingest(source, lanes, late_before, self.tasks, keep))
         if report.late and source.late == "fail":
             raise LateRowError(
                 f"source {name}: {report.late} rows are earlier than {late_before} or have no "
@@ -173,10 +235,17 @@ class Engine:
                 batch=state.batch if batch is None else batch,
                 accepted=state.accepted + report.accepted,
                 late=state.late + report.late,
+                kept=keep or (state.kept and not report.accepted),
             )
-            lanes_filled = [Changed(a, tuple(refs)) for a, refs in report.areas.items() if refs]
-            self.commit(Received(name, state), *lanes_filled)
+            self.commit(Received(name, state), *_filled(report), *self._no_longer_kept(name, state))
         return report
+
+    def _no_longer_kept(self, name: str, state: SourceState) -> Iterable[Action]:
+        """Kept rows are of use only with all the others."""
+        area = input_area(self.source(name)).name
+        kept = self.manifest.area(area).refs
+        if kept and not state.kept:
+            yield Changed(area, removed=tuple(ref.name for ref in kept))
 
     def promise(self, source: str, frontier: int) -> None:
         """No more rows of the source before this time."""
@@ -203,13 +272,20 @@ class Engine:
     # --- stepping -------------------------------------------------------------------------------
 
     def frontier(self) -> int:
-        """How far all sources together have come, but for the idle ones."""
-        states = [self.source_state(name) for name in self.sources]
+        """How far all sources together have come, but for the idle ones. Tables are complete."""
+        streams = [name for name, source in self.sources.items() if not source.is_table]
+        if self.sources and not streams:
+            return INF
+        states = [self.source_state(name) for name in streams]
         busy = [state.frontier for state in states if not state.idle]
         return min(busy) if busy else max((state.frontier for state in states), default=BEGIN)
 
     def step(self) -> dict[str, Any] | None:
         """Advance as far as the sources allow; what happened, or None where nothing could."""
+        with self._moving:
+            return self._step()
+
+    def _step(self) -> dict[str, Any] | None:
         started = time.perf_counter()
         with self._mutex:
             manifest, w1 = self.manifest, self.frontier()
@@ -217,18 +293,24 @@ class Engine:
                 return None
             self._target = w1
             program, w0 = self.program, manifest.frontier
-        areas = {name: manifest.area(name) for name in program.specs()}
+        kept = {area.name: area for area in map(input_area, self.sources.values())}
+        areas = {name: manifest.area(name) for name in (*program.specs(), *kept)}
         compactions = self._compactions(areas)
-        spec = StepSpec(program, self.runs, w0, w1, self.tasks, areas, compactions)
+        spec = StepSpec(program, self.runs, w0, w1, self.tasks, areas, compactions, kept)
         reports = self._jobs.step(spec)
         ran = time.perf_counter()
-        self.commit(*_actions(program, reports, areas, compactions, w0, w1))
+        effects = Effects(program, reports, w0, w1)
+        actions: list[Action] = [Advanced(w1), *effects.publications()]
+        for name, area in areas.items():
+            actions += effects.changed(name, area, compactions.get(name, ()))
+        self.commit(*actions)
         self._give_up_old_changes()
         progress = {
             "version": self.manifest.version,
             "frontier": w1,
             "operators": _totals(reports),
-            "state": self._sizes(),
+            "state": self._sizes(program.specs()),
+            "kept": self._sizes(kept),
             "seconds": {"run": ran - started, "commit": time.perf_counter() - ran},
         }
         logger.info("step to %s: %s", w1, progress["seconds"])
@@ -275,18 +357,24 @@ class Engine:
         if actions:
             self.commit(*actions)
 
-    def _sizes(self) -> dict[str, dict[str, int]]:
+    def _sizes(self, names: Iterable[str]) -> dict[str, dict[str, int]]:
+        areas = self.manifest.areas
+        refs = {name: areas[name].refs for name in names if name in areas}
         return {
             name: {
-                "rows": sum(ref.statistics.rows for ref in area.refs),
-                "bytes": sum(ref.statistics.bytes for ref in area.refs),
-                "runs": len(area.refs),
+                "rows": sum(ref.statistics.rows for ref in found),
+                "bytes": sum(ref.statistics.bytes for ref in found),
+                "runs": len(found),
             }
-            for name, area in self.manifest.areas.items()
+            for name, found in refs.items()
         }
 
     def collect_garbage(self) -> int:
         """Delete files that no commit names and no reader can be reading; how many."""
+        with self._moving:
+            return self._collect_garbage()
+
+    def _collect_garbage(self) -> int:
         live, deleted = self.manifest.segments(), 0
         for path in self.runs.glob("*.arrow"):
             changed = max(path.stat().st_mtime, self._opened)
@@ -296,39 +384,14 @@ class Engine:
         return deleted
 
 
-def _actions(
-    program: Program,
-    reports: Iterable[Report],
-    areas: Mapping[str, AreaState],
-    compactions: Mapping[str, frozenset[str]],
-    w0: int,
-    w1: int,
-) -> list[Action]:
-    """What a step changes, from what its tasks report."""
-    actions: list[Action] = [Advanced(w1)]
-    reports = list(reports)
-    frontiers = dict.fromkeys(program.lanes, w1)
-    for report in reports:
-        for name, frontier in report.frontiers.items():
-            frontiers[name] = max(frontiers.get(name, BEGIN), frontier)
-    published = {
-        view: tuple(report.views[view] for report in reports if view in report.views)
-        for view in program.views
-    }
-    frontiers |= {view_area(view): w1 - 1 for view in published}
-    actions += [Published(view, w0, w1, refs) for view, refs in published.items()]
-    added = {view_area(view): refs for view, refs in published.items()}
-    for name, area in areas.items():
-        new = tuple(ref for report in reports for ref in report.areas.get(name, ()))
-        new += added.get(name, ())
-        frontier = max(frontiers.get(name, BEGIN), area.frontier)
-        dead = {
-            ref.name for ref in area.refs if ref.statistics.dead(frontier) == ref.statistics.rows
-        }
-        removed = tuple(sorted(compactions.get(name, frozenset()) | dead))
-        if new or removed or frontier > area.frontier:
-            actions.append(Changed(name, new, removed, frontier))
-    return actions
+def _beginning(name: str, definition: Any) -> Iterable[Action]:
+    """A table has nothing more to come."""
+    if isinstance(definition, SourceDefinition) and definition.is_table:
+        yield Received(name, SourceState(frontier=INF))
+
+
+def _filled(report: IngestReport) -> list[Action]:
+    return [Changed(area, tuple(refs)) for area, refs in report.areas.items() if refs]
 
 
 def _totals(reports: Iterable[Report]) -> dict[str, dict[str, float]]:

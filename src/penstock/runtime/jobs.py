@@ -44,6 +44,7 @@ class Jobs(Protocol):
     @property
     def parallelism(self) -> int: ...
     def step(self, spec: StepSpec) -> list[Report]: ...
+    def rows(self, reading: Reading, tasks: int) -> Any: ...
     def ingest(self, rows: Any, ingest: Ingest, directory: Path) -> IngestReport: ...
 
 
@@ -71,6 +72,9 @@ class SparkJobs:
         with progress_of(self.spark, f"step to {spec.w1}"):
             reports = _collected(rows)
         return [wire.unpacked_report(data.as_py()) for data in reports.column("data")]
+
+    def rows(self, reading: Reading, tasks: int) -> DataFrame:
+        return read_view(self.spark, reading, tasks)
 
     def ingest(self, rows: DataFrame | pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
         """Bring the rows of a DataFrame, whose columns are the source's, into its lanes."""

@@ -10,7 +10,7 @@ the time that is asked for. Following the changes of a view does not read all of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -19,23 +19,20 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
-from penstock.algebra import codec
-from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF, Elements, changes, concat, consolidate, intervals
 from penstock.errors import PlanError
-from penstock.physical.program import base_area, view_area, view_spec
-from penstock.record import Ints
+from penstock.physical.program import base_area, view_area
+from penstock.record import Ints, Mask
+from penstock.runtime.definitions import sources_and_views
 from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.times import shown, time_type
+from penstock.runtime.times import shown, time_types
 from penstock.state.manifest import AreaState, Manifest, Publication
 from penstock.state.run import AreaSpec, owned
 from penstock.state.store import FileStore, RunRef
 
 What: TypeAlias = Literal["snapshot", "changes", "history", "rows"]
-_COLUMNS: dict[What, tuple[str, str]] = {
-    "changes": ("op", "ts"),
-    "history": ("valid_from", "valid_to"),
-}
+_OPS = np.array(["-", "u", "+"])
+_GOES, _UPDATED, _COMES = range(3)
 _ROWS = 1 << 16
 
 
@@ -45,6 +42,9 @@ class Reading:
 
     The runs of the base hold what was there when older changes were given up: their elements have
     ends that count, but no beginnings that can still be told.
+
+    Where a record goes and another of its key comes at the same time, changes show one update. The
+    columns that reading adds make way for those of the record: `_op` where it has an `op`.
     """
 
     what: What
@@ -56,15 +56,6 @@ class Reading:
     until: int = INF
     base: tuple[RunRef, ...] = ()
 
-    def __post_init__(self) -> None:
-        own = _COLUMNS.get(self.what, ())
-        for name in self.area.schema.names:
-            if name.lower() in own:
-                raise PlanError(
-                    f"{self.area.name} has a column {name!r}; reading {self.what} needs that name. "
-                    "Rename the column of the view"
-                )
-
     @property
     def schema(self) -> pa.Schema:
         fields = list(self.area.schema)
@@ -72,10 +63,19 @@ class Reading:
             case "snapshot" | "rows":
                 return self.area.schema
             case "changes":
-                op, ts = _COLUMNS["changes"]
+                op, ts = self._added("op", "ts")
                 return pa.schema([(op, pa.string()), *fields, (ts, self.time)])
             case "history":
-                return pa.schema([*fields, *((name, self.time) for name in _COLUMNS["history"])])
+                added = self._added("valid_from", "valid_to")
+                return pa.schema([*fields, *((name, self.time) for name in added)])
+
+    def _added(self, *names: str) -> Iterator[str]:
+        """Names for columns that the record does not have."""
+        taken = {name.lower() for name in self.area.schema.names}
+        for name in names:
+            while name in taken:
+                name = f"_{name}"
+            yield name
 
     @property
     def runs(self) -> tuple[RunRef, ...]:
@@ -91,7 +91,7 @@ class Reading:
         x = concat(self.area.schema, [*known, *old])
         match self.what:
             case "rows":
-                batches = self._batch(x, [])
+                batches = self._batch(_copies(x, x.n), [])
             case "snapshot":
                 batches = self._snapshot(x)
             case "changes":
@@ -114,9 +114,27 @@ class Reading:
         x = changes(x.where((x.te >= self.since) & (x.ts < self.until)))
         x = x.where((x.ts >= self.since) & (x.ts < self.until))
         x = _copies(x, np.abs(x.n))
-        x = x.take(record.sort_by(x.ts, np.sign(x.n)))
-        op = pa.array(np.where(x.n > 0, "+", "-"))
-        return self._batch(x, [self._times(x.ts)], op)
+        x = x.take(record.sort_by(record.canonical_order(x.columns, len(x))))
+        op, replaced = self._operations(x)
+        order = record.sort_by(x.ts, op)
+        order = order[~replaced[order]]
+        x = x.take(order)
+        return self._batch(x, [self._times(x.ts)], pa.array(_OPS[op[order]]))
+
+    def _operations(self, x: Elements) -> tuple[Ints, Mask]:
+        """What each change does, and which ones an update of the same key and time says too."""
+        comes = (x.n > 0).astype(np.int64)
+        keyed = (*x.key(self.area.key), pa.array(x.ts))
+        at = record.group_rows(keyed, record.hash_rows(keyed, len(x))).code
+        order = record.sort_by(at, comes)
+        start = np.flatnonzero(record.starts_of(at[order], comes[order]))
+        place = np.empty(len(x), dtype=np.int64)
+        place[order] = np.arange(len(x)) - np.repeat(start, np.diff(start, append=len(x)))
+        count = np.zeros((2, at.max(initial=-1) + 1), dtype=np.int64)
+        np.add.at(count, (comes, at), 1)
+        paired = place < count[1 - comes, at]
+        op = np.where(comes == 0, _GOES, np.where(paired, _UPDATED, _COMES))
+        return op, paired & (comes == 0)
 
     def _history(self, x: Elements) -> pa.RecordBatch:
         x = x.where(x.ts < self.until)
@@ -220,24 +238,16 @@ class CommittedView:
 
 def committed_view(manifest: Manifest, directory: Path, name: str) -> CommittedView:
     """A view of a state directory, by its definition in the log."""
-    sources, views = definitions(manifest)
+    sources, views = sources_and_views(manifest)
     if name not in views:
         raise no_view(name, views)
-    return CommittedView(
-        name, view_spec(name, views[name].schema), time_of(sources), manifest, directory / "runs"
-    )
+    area = views[name].area(name)
+    return CommittedView(name, area, time_of(sources.values()), manifest, directory / "runs")
 
 
-def definitions(manifest: Manifest) -> tuple[dict[str, SourceDefinition], dict[str, Node]]:
-    """The sources and the views, in the order in which they were defined."""
-    known = {name: codec.decode(data) for name, data in manifest.definitions.items()}
-    sources = {name: d for name, d in known.items() if isinstance(d, SourceDefinition)}
-    return sources, {name: d for name, d in known.items() if isinstance(d, Node)}
-
-
-def time_of(sources: Mapping[str, SourceDefinition]) -> pa.DataType:
+def time_of(sources: Iterable[SourceDefinition]) -> pa.DataType:
     """The kind of time that all sources of a pipeline share."""
-    return next(map(time_type, sources.values()), pa.int64())
+    return next(iter(time_types(sources)), pa.int64())
 
 
 def no_view(name: str, views: Iterable[str]) -> PlanError:

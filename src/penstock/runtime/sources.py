@@ -8,7 +8,7 @@ a run for each range of owners. Nothing of it exists until the driver commits wh
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from penstock import record
 from penstock.algebra.expr import Call, Column, Expr, substitute
+from penstock.algebra.expr import Literal as Constant
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.errors import PlanError
 from penstock.physical.branches import STAMP
@@ -36,12 +37,13 @@ class SourceDefinition:
 
     Rows are valid from their time on, once. A column may say when their validity ends, as of the
     readings of a sensor that announces its next one, and a column may hold their weight, as of
-    changes that take rows back.
+    changes that take rows back. Without a column for the time it is a table: a finite relation,
+    there from the beginning of time.
     """
 
     name: str
     schema: pa.Schema
-    time: str
+    time: str | None
     delay: int = 0
     late: LatePolicy = "keep"
     until: str | None = None
@@ -66,6 +68,10 @@ class SourceDefinition:
                 f"source {self.name}: the delay is {self.delay}; it must not be negative"
             )
 
+    @property
+    def is_table(self) -> bool:
+        return self.time is None
+
 
 def _time_as_integer(column: Column) -> Expr:
     if pa.types.is_integer(column.type):
@@ -80,6 +86,11 @@ def is_time(kind: pa.DataType) -> bool:
 
 def late_area(source: SourceDefinition) -> AreaSpec:
     return AreaSpec(f"late {source.name}", source.schema, tuple(source.schema.names), order="time")
+
+
+def input_area(source: SourceDefinition) -> AreaSpec:
+    """Where the rows that were accepted are kept, for views that are yet to come."""
+    return AreaSpec(f"input {source.name}", source.schema, tuple(source.schema.names), order="time")
 
 
 @dataclass
@@ -109,12 +120,16 @@ class IngestReport:
 
 @dataclass(frozen=True)
 class Ingest:
-    """How rows of a source become runs in lanes. `frontier`: earlier rows are late."""
+    """How rows of a source become runs in lanes. `frontier`: earlier rows are late.
+
+    What is kept for later goes into a segment of its own, which outlives those of the lanes.
+    """
 
     source: SourceDefinition
     lanes: tuple[Lane, ...]
     frontier: int
     tasks: int
+    keep: bool = False
 
     @property
     def computed(self) -> dict[str, Expr]:
@@ -124,12 +139,16 @@ class Ingest:
             for branch in lane.branches:
                 if branch.source.name == self.source.name:
                     found |= branch.computed
-        stamp = {STAMP: _time_as_integer(self._time)}
+        stamp = {STAMP: self._stamp}
         return {name: substitute(expr, stamp) for name, expr in found.items()}
 
     @property
-    def _time(self) -> Column:
-        return Column(self.source.time, self.source.schema.field(self.source.time).type)
+    def _stamp(self) -> Expr:
+        """The time at which rows begin."""
+        if self.source.time is None:
+            return Constant(BEGIN, pa.int64())
+        kind = self.source.schema.field(self.source.time).type
+        return _time_as_integer(Column(self.source.time, kind))
 
     @property
     def _schema(self) -> pa.Schema:
@@ -138,15 +157,17 @@ class Ingest:
 
     def run(self, batches: Iterable[pa.RecordBatch], store: FileStore) -> IngestReport:
         report = IngestReport()
-        with store.segment() as segment, store.segment() as aside:
+        with store.segment() as segment, store.segment() as lasting:
             for batch in _large(batches, self._schema):
-                report.add(self._batch(batch, segment, aside))
+                report.add(self._batch(batch, segment, lasting))
         return report
 
     def _batch(
-        self, batch: pa.RecordBatch, segment: SegmentWriter, aside: SegmentWriter
+        self, batch: pa.RecordBatch, segment: SegmentWriter, lasting: SegmentWriter
     ) -> IngestReport:
-        ts, unknown = event_times(batch.column(self.source.time))
+        ts, unknown = np.full(batch.num_rows, BEGIN), np.zeros(batch.num_rows, dtype=np.bool_)
+        if self.source.time is not None:
+            ts, unknown = event_times(batch.column(self.source.time))
         te, n = np.full(len(ts), INF), np.ones(len(ts), dtype=np.int64)
         if self.source.until is not None:
             end, endless = event_times(batch.column(self.source.until))
@@ -157,15 +178,23 @@ class Ingest:
         rows = Elements(batch.schema, tuple(batch.columns), ts, te, n)
         report = IngestReport(int(np.count_nonzero(~late)), int(np.count_nonzero(late)))
         if report.late and self.source.late == "keep":
-            spec = late_area(self.source)
-            kept = rows.where(late).select(self.source.schema.names)
-            report.areas[spec.name] = [aside.write(sorted_run(spec, kept))]
+            self._keep(late_area(self.source), rows.where(late), lasting, report)
         rows = rows.where(~late)
         if len(rows):
             report.largest = int(rows.ts.max())
+            if self.keep:
+                self._keep(input_area(self.source), rows, lasting, report)
             for lane in self.lanes:
                 report.areas[lane.name] = list(self._fill(lane, rows, segment))
         return report
+
+    def _keep(
+        self, area: AreaSpec, rows: Elements, lasting: SegmentWriter, report: IngestReport
+    ) -> None:
+        """Rows as they came, each of them once, whatever their validity and weight."""
+        ends, once = np.full(len(rows), INF), np.ones(len(rows), dtype=np.int64)
+        rows = replace(rows.select(self.source.schema.names), te=ends, n=once)
+        report.areas[area.name] = [lasting.write(sorted_run(area, rows))]
 
     def _fill(self, lane: Lane, rows: Elements, segment: SegmentWriter) -> Iterator[RunRef]:
         """What the rows add to a lane, as one run for each range of owners."""

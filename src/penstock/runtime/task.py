@@ -60,6 +60,8 @@ class StepSpec:
     tasks: int
     areas: Mapping[str, AreaState]
     compactions: Mapping[str, frozenset[str]]
+    kept: Mapping[str, AreaSpec] = field(default_factory=dict)
+    """Areas that are compacted and not otherwise used."""
 
     def owners(self, task: int) -> tuple[int, int]:
         """The range of hashes that a task owns."""
@@ -192,7 +194,7 @@ class RoundTask:
 
     def _compact(self, segment: SegmentWriter) -> None:
         """Rewrite this task's part of the runs that the driver chose."""
-        specs = self._program.specs()
+        specs = {**self._program.specs(), **self._spec.kept}
         for name, chosen in self._spec.compactions.items():
             state = self._spec.areas[name]
             runs = self._runs(specs[name], (ref for ref in state.refs if ref.name in chosen))

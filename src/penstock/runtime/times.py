@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeAlias
 
@@ -17,10 +18,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
 
 
-def time_type(source: SourceDefinition) -> pa.DataType:
-    """How event times are shown: as timestamps, or as the integers they are."""
-    kind = source.schema.field(source.time).type
-    return pa.int64() if pa.types.is_integer(kind) else pa.timestamp("us", tz="UTC")
+def time_types(sources: Iterable[SourceDefinition]) -> set[pa.DataType]:
+    """How event times are shown: as timestamps, or as the integers they are. Tables have none."""
+    kinds = [s.schema.field(s.time).type for s in sources if s.time is not None]
+    return {
+        pa.int64() if pa.types.is_integer(kind) else pa.timestamp("us", tz="UTC") for kind in kinds
+    }
 
 
 def ticks(t: Time) -> int:

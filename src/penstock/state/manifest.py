@@ -22,7 +22,7 @@ class AreaState:
 class SourceState:
     """How far a source has come: all its rows with a time before `frontier` have arrived.
 
-    An idle source holds nobody back until its next batch.
+    An idle source holds nobody back until its next batch. `kept`: all its rows still are.
     """
 
     frontier: int = BEGIN
@@ -31,6 +31,7 @@ class SourceState:
     accepted: int = 0
     late: int = 0
     idle: bool = False
+    kept: bool = True
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Random plans over random streams, the same for the same seed, for tests that compare meanings."""
 
-from penstock.testing.outline import outline
+from penstock.algebra.outline import outline
 from penstock.testing.random_expressions import random_expression, random_predicate
 from penstock.testing.random_plans import Plans, is_append_only, random_plan, scans_of
 from penstock.testing.random_streams import HORIZON, random_streams

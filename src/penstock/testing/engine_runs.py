@@ -1,9 +1,13 @@
-"""Plans run on the engine: many views over many cases, restarted and rescaled at random."""
+"""Plans run on the engine: many views over many cases, restarted and rescaled at random.
+
+Streams all of whose elements are there from the beginning of time on are tables.
+"""
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,11 +15,12 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra import plan as p
-from penstock.element import INF, Elements, concat
+from penstock.element import BEGIN, INF, Elements, concat
 from penstock.runtime.engine import Engine, Options
 from penstock.runtime.jobs import Jobs, run_round, store_of
+from penstock.runtime.reading import Reading
 from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
-from penstock.runtime.task import Report, StepSpec
+from penstock.runtime.task import Report, StepSpec, hash_range
 from penstock.runtime.wire import unpacked_report
 from penstock.state.store import FileStore
 from penstock.testing.random_streams import HORIZON, Stream
@@ -30,13 +35,15 @@ def source_of(scan: p.Scan) -> SourceDefinition:
     return SourceDefinition(scan.name, schema, _TS, delay=2 * HORIZON, until=_TE, weight=_N)
 
 
-def over_sources(node: p.Node) -> p.Node:
-    """The plan with each scan read from its source."""
+def over_sources(node: p.Node, tables: Collection[str] = ()) -> p.Node:
+    """The plan with each scan read from its source or table."""
     match node:
+        case p.Scan() if node.name in tables:
+            return node
         case p.Scan():
             source = p.Scan(node.name, source_of(node).schema, node.append_only)
             return p.project(source, node.schema.names)
-    return node.with_inputs(*map(over_sources, node.inputs))
+    return node.with_inputs(*(over_sources(child, tables) for child in node.inputs))
 
 
 def rows_of(scan: p.Scan, stream: Stream) -> pa.Table:
@@ -58,14 +65,29 @@ def run_on_engine(
     streams: Mapping[str, Stream],
     cuts: Sequence[int],
     rng: Random,
+    at_any_time: bool = False,
 ) -> dict[str, Elements]:
-    """All elements of each view, after steps at the cuts, restarts and changes of parallelism."""
+    """All elements of each view, after steps at the cuts, restarts and changes of parallelism.
+
+    Views are all there from the start, or else come at any time, some of them when all is over.
+    """
     scans = {s.name: s for plan in plans.values() for s in plan.walk() if isinstance(s, p.Scan)}
     engine = Engine(directory, jobs, Options(tasks=rng.randint(1, 3)))
+    tables = [name for name in scans if is_table(streams[name])]
+    for name in tables:
+        always = Elements.of(scans[name].schema, streams[name])
+        columns = pa.Table.from_arrays(list(always.columns), schema=always.schema)
+        engine.define_table(name, always.schema, columns)
+        del scans[name]
     for scan in scans.values():
         engine.define(scan.name, source_of(scan))
-    for name, plan in plans.items():
-        engine.define(name, over_sources(plan))
+    missing = {name: over_sources(plan, tables) for name, plan in plans.items()}
+
+    def define(chance: float) -> None:
+        for name in [name for name in missing if rng.random() < chance]:
+            engine.define(name, missing.pop(name))
+
+    define(0.3 if at_any_time else 1.0)
     w0 = 0
     for w1 in cuts:
         for name, scan in scans.items():
@@ -75,13 +97,20 @@ def run_on_engine(
             for part in (rows[:middle], rows[middle:]):
                 engine.receive_table(name, rows_of(scan, part))
                 engine = _maybe_reopened(engine, jobs, rng)
+                define(0.05)
             engine.promise(name, w1)
         engine.step()
         engine = _maybe_reopened(engine, jobs, rng)
+        define(0.2)
         w0 = w1
+    define(1.0)
     out = {name: published(engine, name) for name in plans}
     engine.close()
     return out
+
+
+def is_table(stream: Stream) -> bool:
+    return bool(stream) and all(ts == BEGIN and te == INF and n > 0 for _, ts, te, n in stream)
 
 
 def published(engine: Engine, view: str) -> Elements:
@@ -99,6 +128,12 @@ def _maybe_reopened(engine: Engine, jobs: Jobs, rng: Random) -> Engine:
     return Engine(engine.directory, jobs, Options(tasks=rng.randint(1, 4)))
 
 
+def read_locally(reading: Reading, tasks: int = 1) -> pa.Table:
+    store = store_of(reading.directory)
+    parts = [reading.read(*hash_range(task, tasks), store) for task in range(tasks)]
+    return pa.Table.from_batches(chain.from_iterable(parts), schema=reading.schema)
+
+
 class LocalJobs:
     """Runs what tasks would do, one after the other in this process, exchanges included."""
 
@@ -112,6 +147,9 @@ class LocalJobs:
                 mine = [batch for batch in arrived if batch.column(1)[0].as_py() == task]
                 sent += run_round(pickle.loads(pickle.dumps(spec)), round, task, iter(mine))
         return [unpacked_report(batch.column(2)[0].as_py()) for batch in sent]
+
+    def rows(self, reading: Reading, tasks: int) -> pa.Table:
+        return read_locally(reading, tasks)
 
     def ingest(self, rows: pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
         return ingest.run(rows.to_batches(), store_of(directory))

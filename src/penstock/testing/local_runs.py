@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 from penstock.algebra import plan as p
+from penstock.algebra.outline import outline
 from penstock.algebra.reference import Record, Reference, Relation
 from penstock.element import BEGIN, INF, Elements, changes, concat, hashable
 from penstock.physical.local import LocalPipeline
 from penstock.state.store import Store
 from penstock.testing.cases import in_cases, lifted, with_shared_marks
-from penstock.testing.outline import outline
 from penstock.testing.random_streams import HORIZON, Stream
 from penstock.testing.snapshots import TIMES
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node, Restrict, Sync, Window
 from penstock.algebra.reference import FIRST, Reference, Stream
-from penstock.testing.outline import outline
 from penstock.testing.random_streams import HORIZON
 
 TIMES = range(FIRST, HORIZON + 2)

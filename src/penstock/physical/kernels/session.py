@@ -64,7 +64,7 @@ class Sessions:
         group, time = group[order], time[order]
         first = starts_of(group)
         begins = first.copy()
-        begins[1:] |= time[1:] - time[:-1] > self.gap
+        begins[1:] |= time[1:] > add_time(time[:-1], self.gap)
         began = np.concatenate([delta.ts, _ints(known, _START)])[order]
         start = began[begins][np.cumsum(begins) - 1]
         start_of = np.empty(rows, dtype=np.int64)

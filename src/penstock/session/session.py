@@ -1,4 +1,4 @@
-"""What users hold: a session on a state directory, its sources and its views."""
+"""A session on a state directory, its sources and its views."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from penstock.algebra.plan import Node, Scan
 from penstock.element import INF
 from penstock.errors import PlanError
+from penstock.runtime.analysis import SparkAnalyser
+from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine, Options
 from penstock.runtime.jobs import SparkJobs, read_view
 from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
+from penstock.runtime.rows import arrow_schema, columns_of, fitted, schema_of
 from penstock.runtime.runner import Runner
 from penstock.runtime.sinks import Deliver, Sink, to_format
 from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area
 from penstock.runtime.spark import start_spark
-from penstock.runtime.times import Time, ticks, time_type
+from penstock.runtime.times import Time, ticks, time_types
+from penstock.session.results import Result
+from penstock.sql import parse
 from penstock.state.manifest import Delivered
 
 if TYPE_CHECKING:
-    import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
-    from pyspark.sql.types import StructType
 
-    Rows: TypeAlias = (
-        Sequence[dict[str, Any]] | Sequence[tuple[Any, ...]] | pa.Table | pd.DataFrame | DataFrame
-    )
+    from penstock.runtime.rows import Rows, Schema
 
 
 _STEPS_TO_GARBAGE = 20
@@ -47,7 +49,8 @@ def connect(
 
     Without a SparkSession a local one is started; a given one is used as it is. Options: `tasks`,
     how many tasks a step has; `retention`, for how long in event time changes are kept; `grace`,
-    for how many seconds unnamed files stay.
+    for how many seconds unnamed files stay; `keep_input`, whether rows are kept so that views can
+    be created after they came.
     """
     known = Options.__dataclass_fields__
     for name in options:
@@ -96,12 +99,31 @@ class Session:
     def path(self) -> Path:
         return self._engine.directory
 
+    # --- SQL ------------------------------------------------------------------------------------
+
+    def sql(self, text: str) -> Result:
+        """Carry out statements, separated by semicolons; the result is that of the last one."""
+        from penstock.session.commands import Commands
+
+        commands, result = Commands(self), Result("")
+        for statement in parse(text):
+            result = commands.run(statement)
+        return result
+
+    @cached_property
+    def analyser(self) -> SparkAnalyser:
+        return SparkAnalyser(self.spark)
+
+    @property
+    def engine(self) -> Engine:
+        return self._engine
+
     # --- sources and views ----------------------------------------------------------------------
 
     def create_source(
         self,
         name: str,
-        schema: str | pa.Schema | StructType,
+        schema: Schema,
         time: str,
         delay: int = 0,
         late: LatePolicy = "keep",
@@ -110,18 +132,30 @@ class Session:
 
         The delay is in microseconds for times of type TIMESTAMP or DATE, in ticks for integers.
         """
-        definition = SourceDefinition(name, _arrow_schema(schema), time, delay, late)
-        kinds = {time_type(source) for source in self._engine.sources.values()}
-        if kinds and time_type(definition) not in kinds:
+        definition = SourceDefinition(name, arrow_schema(schema), time, delay, late)
+        kind, kinds = time_of([definition]), time_types(self._engine.sources.values())
+        if kinds and kind not in kinds:
             raise PlanError(
-                f"source {name!r} has {time_type(definition)} for event time; the others have "
+                f"source {name!r} has {kind} for event time; the others have "
                 f"{kinds.pop()}. All sources of a pipeline share one kind of time."
             )
         self._engine.define(name, definition)
         return self.source(name)
 
-    def create_view(self, name: str, plan: Node) -> View:
-        self._engine.define(name, plan)
+    def create_table(self, name: str, rows: Rows, schema: Schema | None = None) -> Scan:
+        """A finite relation that is valid for all time, with its rows; the plan that reads it."""
+        columns = schema_of(rows) if schema is None else arrow_schema(schema)
+        self._engine.define_table(name, columns, fitted(rows, columns))
+        return self.scan(name)
+
+    def create_view(self, name: str, plan: Node, key: Sequence[str] | None = None) -> View:
+        """A view that is always the plan's answer on the input so far.
+
+        `key` names columns that no two records of the view share at any time: with it, changes
+        show an update where a record takes another's place.
+        """
+        known = None if key is None else tuple(key)
+        self._engine.define(name, ViewDefinition(plan, known))
         return self.view(name)
 
     def scan(self, source: str) -> Scan:
@@ -227,13 +261,11 @@ class Source:
 
     def append(self, rows: Rows) -> dict[str, int]:
         """One batch: dicts, tuples, an Arrow table, a pandas or Spark DataFrame."""
-        from pyspark.sql import DataFrame
-
-        if isinstance(rows, DataFrame):
-            report = self._engine.receive_rows(self.name, self._columns(rows))
+        batch = fitted(rows, self._engine.source(self.name).schema)
+        if isinstance(batch, pa.Table):
+            report = self._engine.receive_table(self.name, batch)
         else:
-            table = _table(rows, self._engine.source(self.name).schema)
-            report = self._engine.receive_table(self.name, table)
+            report = self._engine.receive_rows(self.name, batch)
         self._runner.wake()
         return {"accepted": report.accepted, "late": report.late}
 
@@ -245,7 +277,8 @@ class Source:
             self._runner.wake()
 
         checkpoint = self._engine.directory / "checkpoints" / self.name
-        writer = self._columns(rows).writeStream.foreachBatch(receive)
+        columns = columns_of(rows, self._engine.source(self.name).schema)
+        writer = columns.writeStream.foreachBatch(receive)
         writer = writer.queryName(f"penstock {self.name}")
         if trigger:
             writer = writer.trigger(**trigger)
@@ -268,26 +301,12 @@ class Source:
         self._engine.set_idle(self.name)
         self._runner.wake()
 
-    def _columns(self, rows: DataFrame) -> DataFrame:
-        """The columns of the source, in its order."""
-        schema = self._engine.source(self.name).schema
-        found = {name.lower() for name in rows.columns}
-        missing = [name for name in schema.names if name.lower() not in found]
-        if missing:
-            raise PlanError(
-                f"rows do not fit the source: no column {missing[0]!r} in {rows.columns}; "
-                f"expected {_shown(schema)}"
-            )
-        return rows.select(*schema.names)
-
     def late(self) -> DataFrame:
         """The rows that came too late or without a time, where the source keeps them."""
         definition = self._engine.source(self.name)
         area = late_area(definition)
         refs = self._engine.manifest.area(area.name).refs
-        everything = Reading(
-            "rows", area, refs, self._engine.runs, time_type(definition), until=INF
-        )
+        everything = Reading("rows", area, refs, self._engine.runs, time_of([definition]))
         return read_view(self._session.spark, everything, self._engine.tasks)
 
 
@@ -300,14 +319,14 @@ class View:
     @property
     def plan(self) -> Node:
         """What the view says, to build other views on; what they share with it runs once."""
-        return self._engine.views[self.name]
+        return self._engine.views[self.name].plan
 
     def snapshot(self, at: Time | None = None) -> DataFrame:
         """The view at a time; without one, at the latest that is complete."""
         return self._read(self.committed().snapshot(None if at is None else ticks(at)))
 
     def changes(self, since: Time | None = None) -> DataFrame:
-        """The changes from a time on, as columns op, the record's, ts."""
+        """The changes from a time on, as columns op (`+`, `-`, `u`), the record's, ts."""
         return self._read(self.committed().changes(None if since is None else ticks(since)))
 
     def history(self) -> DataFrame:
@@ -332,57 +351,8 @@ class View:
         """The view as of the version that is committed now."""
         engine = self._engine
         area = engine.program.view_areas[self.name]
-        return CommittedView(self.name, area, time_of(engine.sources), engine.manifest, engine.runs)
+        time = time_of(engine.sources.values())
+        return CommittedView(self.name, area, time, engine.manifest, engine.runs)
 
     def _read(self, reading: Reading) -> DataFrame:
         return read_view(self._session.spark, reading, self._engine.tasks)
-
-
-def _arrow_schema(schema: str | pa.Schema | StructType) -> pa.Schema:
-    """The schema in the types that Spark has, which are those that can be read again."""
-    from pyspark.errors import PySparkTypeError
-    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-    from pyspark.sql.types import StructType
-
-    struct: Any = StructType.fromDDL(schema) if isinstance(schema, str) else schema
-    if isinstance(schema, pa.Schema):
-        try:
-            struct = from_arrow_schema(schema)
-        except PySparkTypeError as error:
-            raise PlanError(f"a source of {_shown(schema)}: {error.getMessage()}") from error
-    return to_arrow_schema(struct, timezone="UTC")
-
-
-def _table(rows: Any, schema: pa.Schema) -> pa.Table:
-    """Rows that are in this process, as an Arrow table of the schema."""
-    try:
-        if isinstance(rows, pa.Table):
-            return rows.select(schema.names).cast(schema)
-        if isinstance(rows, Sequence):
-            return pa.Table.from_pylist([_dict(row, schema) for row in rows], schema=schema)
-        if type(rows).__module__.startswith("pandas."):
-            return pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
-    except (pa.ArrowException, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise PlanError(
-            f"rows do not fit the source: {error}; expected {_shown(schema)}"
-        ) from error
-    raise PlanError(
-        f"rows are {type(rows).__name__}; expected a list of dicts or tuples, an Arrow table, "
-        "or a pandas or Spark DataFrame"
-    )
-
-
-def _dict(row: Any, schema: pa.Schema) -> dict[str, Any]:
-    """A row by its columns; a column that a dict does not have is NULL."""
-    if not isinstance(row, dict):
-        if len(row) != len(schema):
-            raise ValueError(f"{row!r} has {len(row)} values")
-        return dict(zip(schema.names, row, strict=True))
-    unknown = [name for name in row if name not in schema.names]
-    if unknown:
-        raise ValueError(f"no column {unknown[0]!r}")
-    return row
-
-
-def _shown(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name} {field.type}" for field in schema)

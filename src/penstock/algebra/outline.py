@@ -1,4 +1,4 @@
-"""Plans as short indented text, to read in tests and in their failures."""
+"""Plans as short indented text."""
 
 from __future__ import annotations
 

@@ -1,0 +1,74 @@
+"""Times in expressions: points in time as integers, moved by constants."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Call, Column, Expr, Literal
+
+TIMESTAMP = pa.timestamp("us", tz="UTC")
+
+
+def micros(time: Expr) -> Expr:
+    """A time as an integer: microseconds since 1970, or the integer that it is."""
+    match time:
+        case Call("timestamp_micros", (inner,)):
+            return inner
+        case Literal(value, kind) if value is not None and not pa.types.is_integer(kind):
+            scalar = pa.scalar(value, kind).cast(TIMESTAMP)
+            return Literal(scalar.cast(pa.int64()).as_py(), pa.int64())
+    if time.type == pa.int64():
+        return time
+    if pa.types.is_integer(time.type):
+        if isinstance(time, Literal):
+            return Literal(time.value, pa.int64())
+        return Call("cast", (time,), pa.int64())
+    stamp = time if time.type == TIMESTAMP else Call("cast", (time,), TIMESTAMP)
+    return Call("unix_micros", (stamp,), pa.int64())
+
+
+def timestamp_of(micros: Expr, kind: pa.DataType = TIMESTAMP) -> Expr:
+    found = Call("timestamp_micros", (micros,), TIMESTAMP)
+    return found if kind == TIMESTAMP else Call("cast", (found,), kind)
+
+
+def shifted(value: Expr, sign: str, by: int) -> Expr:
+    """`value + by` or `value - by`, constants added up."""
+    by = by if sign == "+" else -by
+    match value:
+        case Literal(int() as number, kind):
+            return Literal(number + by, kind)
+        case Call("+", (inner, Literal(int() as number, _))):
+            return shifted(inner, "+", number + by)
+    if by == 0:
+        return value
+    return Call("+", (value, Literal(by, pa.int64())), pa.int64())
+
+
+def offset_from(value: Expr, column: str) -> int | None:
+    """c, where the value is the time in the column plus c."""
+    match value:
+        case Column(name):
+            return 0 if name == column else None
+        case Call("unix_micros" | "cast", (inner,)):
+            return offset_from(inner, column)
+        case Call("+", (inner, Literal(int() as number, _))):
+            found = offset_from(inner, column)
+            return None if found is None else found + number
+    return None
+
+
+def least_offset(value: Expr, column: str) -> int | None:
+    """c, where the value is never less than the time in the column plus c."""
+    match value:
+        case Column(name):
+            return 0 if name == column else None
+        case Call("unix_micros" | "cast" | "timestamp_micros", (inner,)):
+            return least_offset(inner, column)
+        case Call("+", (inner, Literal(int() as number, _))):
+            found = least_offset(inner, column)
+            return None if found is None else found + number
+        case Call("-", (inner, Call("%", (_, Literal(int() as period, _))))):
+            found = least_offset(inner, column)
+            return None if found is None else found - (period - 1)
+    return None

@@ -1,0 +1,172 @@
+"""What time itself closes: columns that the rows still to come can only have larger values in.
+
+Rows of a stream come in the order of their event time, as far as its delay allows for. So from some
+time on no change can concern a record with a given event time, or a value computed from it such as
+the end of a window. Grouping, joins and DISTINCT on such columns need not remember what is closed,
+and a record that is closed is final.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts
+from penstock.algebra.plan import (
+    Aggregate,
+    Changes,
+    Distinct,
+    Filter,
+    Group,
+    Join,
+    Map,
+    Node,
+    Periodic,
+    Rank,
+    Scan,
+    Session,
+    SetOperation,
+    Sync,
+    Union,
+    Window,
+)
+from penstock.algebra.times import least_offset, micros, shifted
+
+Progress = Mapping[str, int]
+
+
+def progress(plan: Node) -> Progress:
+    """Columns c with k: what changes at a time t are records in which c is at least t + k."""
+    match plan:
+        case Scan(_, _, True, str() as time):
+            return {time: 0}
+        case Filter() | Group() | Distinct() | Session():
+            return progress(plan.input)
+        case Map(source, outputs):
+            return _mapped(progress(source), outputs)
+        case Window(source, _, size):
+            return {column: k - size for column, k in progress(source).items()}
+        case Sync(source, (Periodic(period),)):
+            return {column: k - period for column, k in progress(source).items()}
+        case Union() | SetOperation():
+            return _common(plan)
+        case Aggregate(source, keys):
+            return {column: k for column, k in progress(source).items() if column in keys}
+        case Rank(source, partition):
+            return {column: k for column, k in progress(source).items() if column in partition}
+        case Changes(source, _, time):
+            return {**progress(source), **({time: 0} if time is not None else {})}
+        case Join():
+            return _joined(plan)
+    return {}
+
+
+def closes(plan: Node, columns: tuple[str, ...] | None = None) -> Expr | None:
+    """From when on no record with the values of a record in these columns can change."""
+    for column, k in progress(plan).items():
+        if columns is None or column in columns:
+            return shifted(micros(Column(column, plan.schema.field(column).type)), "+", 1 - k)
+    return None
+
+
+def with_closing(plan: Node) -> Node:
+    """The plan in which operators know when what they remember is closed."""
+    plan = plan.with_inputs(*map(with_closing, plan.inputs))
+    match plan:
+        case Aggregate(source, keys):
+            return replace(plan, until=closes(source, keys))
+        case Distinct(source):
+            return replace(plan, until=closes(source))
+        case Rank(source, partition):
+            return replace(plan, until=closes(source, partition))
+        case Join():
+            left, right = progress(plan.left), progress(plan.right)
+            keep_left = _needed(plan.left, right, _distances(plan, turned=False))
+            keep_right = _needed(plan.right, left, _distances(plan, turned=True))
+            return replace(plan, keep_left=keep_left, keep_right=keep_right)
+    return plan
+
+
+def _mapped(below: Progress, outputs: tuple[tuple[str, Expr], ...]) -> Progress:
+    found: dict[str, int] = {}
+    for name, value in outputs:
+        for column, k in below.items():
+            offset = least_offset(value, column)
+            if offset is not None:
+                found[name] = k + offset
+    return found
+
+
+def _common(plan: Node) -> Progress:
+    """Columns that close on all sides, by their place."""
+    sides = [progress(node) for node in plan.inputs]
+    names = [node.schema.names for node in plan.inputs]
+    found: dict[str, int] = {}
+    for i, name in enumerate(plan.schema.names):
+        known = [side.get(names[j][i]) for j, side in enumerate(sides)]
+        if all(k is not None for k in known):
+            found[name] = min(k for k in known if k is not None)
+    return found
+
+
+def _joined(plan: Join) -> Progress:
+    """A pair changes with either side; how far apart the sides are bounds the one by the other."""
+    left, right = progress(plan.left), progress(plan.right)
+    found: dict[str, int] = {}
+    for mine, other, most in _distances(plan, turned=False):
+        if mine in left and other in right:
+            found[mine] = max(found.get(mine, -(2**62)), min(left[mine], right[other] - most))
+    if plan.kind in ("inner", "right", "full"):
+        for mine, other, most in _distances(plan, turned=True):
+            if mine in right and other in left:
+                found[mine] = max(found.get(mine, -(2**62)), min(right[mine], left[other] - most))
+    if plan.kind in ("right", "full"):
+        found = {c: k for c, k in found.items() if plan.kind == "right" and c in right}
+    return {column: k for column, k in found.items() if column in plan.schema.names}
+
+
+def _distances(plan: Join, turned: bool) -> list[tuple[str, str, int]]:
+    """(a, b, c) where a pair has b <= a + c, for columns a of one side and b of the other."""
+    pairs = [(e.left, e.right, 0) for e in plan.on]
+    pairs += [(e.right, e.left, 0) for e in plan.on]
+    for test in conjuncts(plan.where) if plan.where is not None else ():
+        match test:
+            case Call("<" | "<=" as operator, (low, high)):
+                pairs += _bound(low, high, int(operator == "<"))
+            case Call(">" | ">=" as operator, (high, low)):
+                pairs += _bound(low, high, int(operator == ">"))
+            case Call("=", (a, b)):
+                pairs += [*_bound(a, b, 0), *_bound(b, a, 0)]
+    own = (plan.right if turned else plan.left).schema.names
+    other = (plan.left if turned else plan.right).schema.names
+    return [(a, b, c) for a, b, c in pairs if a in own and b in other]
+
+
+def _bound(low: Expr, high: Expr, strict: int) -> list[tuple[str, str, int]]:
+    """`b + x <= a + y`, as (a, b, y - x)."""
+    below, above = _moved(low), _moved(high)
+    if below is None or above is None:
+        return []
+    return [(above[0], below[0], above[1] - below[1] - strict)]
+
+
+def _moved(value: Expr) -> tuple[str, int] | None:
+    """A column moved by a constant."""
+    match value:
+        case Column(name):
+            return name, 0
+        case Call("unix_micros" | "cast" | "timestamp_micros", (inner,)):
+            return _moved(inner)
+        case Call("+" | "-" as sign, (inner, Literal(int() as number, _))):
+            found = _moved(inner)
+            return found and (found[0], found[1] + (number if sign == "+" else -number))
+    return None
+
+
+def _needed(own: Node, other: Progress, distances: list[tuple[str, str, int]]) -> Expr | None:
+    """Until when a record may meet a new one of the other side."""
+    for mine, theirs, most in distances:
+        if theirs in other:
+            column = Column(mine, own.schema.field(mine).type)
+            return shifted(micros(column), "+", most - other[theirs] + 1)
+    return None

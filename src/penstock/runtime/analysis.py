@@ -1,0 +1,75 @@
+"""Spark's analyser, for the binder: types of expressions, values of constants, types by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Literal
+from penstock.runtime.expressions import sql_type
+from penstock.sql.binding.analyser import AnalysisError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class SparkAnalyser:
+    """Answers are remembered: most expressions are asked about again and again."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._spark = spark
+        self._types: dict[tuple[str, str], pa.DataType] = {}
+        self._constants: dict[str, Literal] = {}
+
+    def type_of(self, sql: str, columns: pa.Schema) -> pa.DataType:
+        """The type of an expression. In a struct, beside a column: no aggregates, no generators."""
+        nulls = [f"CAST(NULL AS {sql_type(f.type)}) AS {_quoted(f.name)}" for f in columns]
+        row = ", ".join([*nulls, "1 AS `one row`"])
+        question = f"SELECT struct({sql}), `one row` FROM (SELECT {row})"
+        key = (sql, row)
+        if key not in self._types:
+            self._types[key] = self._schema(question).field(0).type.field(0).type
+        return self._types[key]
+
+    def constant(self, sql: str) -> Literal:
+        if sql not in self._constants:
+            kind = self.type_of(sql, pa.schema([]))
+            value = self._asked(lambda: self._spark.sql(f"SELECT {sql} AS value").toArrow())
+            self._constants[sql] = Literal(value.column(0)[0].as_py(), kind)
+        return self._constants[sql]
+
+    def named_type(self, sql: str) -> pa.DataType:
+        return self.type_of(f"CAST(NULL AS {sql})", pa.schema([]))
+
+    def _schema(self, question: str) -> pa.Schema:
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        return self._asked(
+            lambda: to_arrow_schema(self._spark.sql(question).schema, timezone="UTC")
+        )
+
+    def _asked(self, ask: Any) -> Any:
+        from pyspark.errors import PySparkException
+
+        try:
+            return ask()
+        except PySparkException as error:
+            raise AnalysisError(_in_few_words(error)) from error
+
+
+def _in_few_words(error: Any) -> str:
+    """What Spark says, without its code, its context and its stack."""
+    message = str(error.getMessage() if hasattr(error, "getMessage") else error)
+    first = message.split("SQLSTATE")[0].split("\n")[0].strip()
+    if first.startswith("[") and "]" in first:
+        first = first[first.index("]") + 1 :].strip()
+    if error.getCondition() in ("MISSING_GROUP_BY", "MISSING_AGGREGATION"):
+        return "This aggregate function is not maintained; use count, sum, avg, min or max."
+    if "GENERATOR" in (error.getCondition() or ""):
+        return "This makes several rows of one, which is not supported."
+    return first
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,68 @@
+"""A program over rows that came before it.
+
+The rows of sources are kept. A new program gets them all again, in lanes of its own, and makes one
+step from the beginning of time.
+Law: batches never show. So the step leaves what a program that was there from the start would have
+by now; an operator that runs already has the same state, and keeps it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from penstock.element import BEGIN
+from penstock.physical.program import Lane, Program
+from penstock.runtime.effects import Effects
+from penstock.runtime.jobs import Jobs
+from penstock.runtime.reading import Reading, time_of
+from penstock.runtime.sources import Ingest, SourceDefinition, input_area
+from penstock.runtime.task import StepSpec
+from penstock.state.manifest import AreaState, Manifest
+from penstock.state.store import RunRef
+
+
+class Backfill:
+    def __init__(
+        self,
+        program: Program,
+        sources: Iterable[SourceDefinition],
+        jobs: Jobs,
+        directory: Path,
+        tasks: int,
+    ) -> None:
+        self._program = program
+        self._sources = list(sources)
+        self._jobs = jobs
+        self._directory = directory
+        self._tasks = tasks
+        self._seen: set[str] = set()
+        self._filled: defaultdict[str, list[RunRef]] = defaultdict(list)
+
+    def fill(self, manifest: Manifest, lanes: Iterable[Lane]) -> None:
+        """Bring the kept rows that have not been seen yet into lanes."""
+        lanes = list(lanes)
+        for source in self._sources:
+            mine = tuple(lane for lane in lanes if source.name in lane.sources)
+            area = input_area(source)
+            kept = manifest.area(area.name).refs
+            unseen = tuple(ref for ref in kept if ref.name not in self._seen)
+            self._seen.update(ref.name for ref in unseen)
+            if mine and unseen:
+                reading = Reading("rows", area, unseen, self._directory, time_of([source]))
+                rows = self._jobs.rows(reading, self._tasks)
+                ingest = Ingest(source, mine, BEGIN, self._tasks)
+                report = self._jobs.ingest(rows, ingest, self._directory)
+                for name, refs in report.areas.items():
+                    self._filled[name] += refs
+
+    def lane(self, name: str) -> AreaState:
+        """What the lane of a name holds so far; nothing where there is no such lane."""
+        return AreaState(tuple(self._filled.get(name, ())))
+
+    def run(self, w1: int) -> Effects:
+        """One step over all that the lanes hold."""
+        areas = {name: self.lane(name) for name in self._program.lanes}
+        spec = StepSpec(self._program, self._directory, BEGIN, w1, self._tasks, areas, {})
+        return Effects(self._program, self._jobs.step(spec), BEGIN, w1)

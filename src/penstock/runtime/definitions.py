@@ -1,0 +1,65 @@
+"""What a state directory defines: sources, views, and whatever else users have named.
+
+The log keeps definitions in their order. The engine runs sources and views. Definitions of any
+other kind, frozen dataclasses of this package, it only keeps, for whoever made them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from penstock.algebra import codec
+from penstock.algebra.plan import Node
+from penstock.errors import PlanError
+from penstock.physical.program import Program, compile_views, view_spec
+from penstock.runtime.sources import SourceDefinition
+from penstock.state.manifest import Manifest
+from penstock.state.run import AreaSpec
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ViewDefinition:
+    """A view: its plan, its key where one is known, and the text it was written as.
+
+    No two records that are there at one time share the values of the key's columns; with the empty
+    key there is at most one record at a time.
+    """
+
+    plan: Node
+    key: tuple[str, ...] | None = None
+    text: str = ""
+
+    def __post_init__(self) -> None:
+        for column in self.key or ():
+            if column not in self.plan.schema.names:
+                known = ", ".join(self.plan.schema.names)
+                raise PlanError(f"no column {column!r} to be a key; there are {known}")
+
+    def area(self, name: str) -> AreaSpec:
+        """Where the records of the view are, by its name."""
+        return view_spec(name, self.plan.schema, self.key)
+
+
+def decoded(manifest: Manifest) -> dict[str, Any]:
+    """All definitions, in the order in which they were made."""
+    return {name: codec.decode(data) for name, data in manifest.definitions.items()}
+
+
+def of_kind(kind: type[T], definitions: Mapping[str, Any]) -> dict[str, T]:
+    return {name: found for name, found in definitions.items() if isinstance(found, kind)}
+
+
+def sources_and_views(
+    manifest: Manifest,
+) -> tuple[dict[str, SourceDefinition], dict[str, ViewDefinition]]:
+    known = decoded(manifest)
+    return of_kind(SourceDefinition, known), of_kind(ViewDefinition, known)
+
+
+def compiled(views: Mapping[str, ViewDefinition]) -> Program:
+    plans = {name: view.plan for name, view in views.items()}
+    return compile_views(plans, {name: view.key for name, view in views.items()})

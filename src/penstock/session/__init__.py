@@ -1,0 +1,11 @@
+"""What users hold: a session on a state directory, its sources, its views, and its SQL.
+
+session ── commands ─┬─ catalog      what the definitions are to queries
+                     ├─ describing   DESCRIBE, EXPLAIN
+                     └─ results      what a statement answers
+"""
+
+from penstock.session.results import Result
+from penstock.session.session import Session, Source, View, connect
+
+__all__ = ["Result", "Session", "Source", "View", "connect"]

@@ -1,0 +1,320 @@
+"""Statements carried out: each one becomes calls on the session, and a result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from penstock.errors import UnsupportedError
+from penstock.runtime.definitions import ViewDefinition
+from penstock.runtime.sources import SourceDefinition
+from penstock.runtime.times import time_types
+from penstock.session.catalog import catalog_of
+from penstock.session.describing import described, explained
+from penstock.session.results import Result
+from penstock.sql import statements as s
+from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
+from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.types import shown
+from penstock.sql.definitions import ClockView, StreamDefinition
+from penstock.sql.names import names_read
+from penstock.sql.text import Name, one_of
+
+if TYPE_CHECKING:
+    from penstock.session.session import Session
+
+
+class Commands:
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._engine = session.engine
+        self._analyser = session.analyser
+
+    def run(self, statement: s.Statement) -> Result:
+        match statement:
+            case s.CreateSource():
+                return self._create(statement, self._create_source)
+            case s.RegisterSource():
+                return self._create(statement, self._register_source)
+            case s.CreateTable():
+                return self._create(statement, self._create_table)
+            case s.CreateStream():
+                return self._create(statement, self._create_stream)
+            case s.CreateView():
+                return self._create(statement, self._create_view)
+            case s.Query():
+                return self._query(statement)
+            case s.Drop():
+                return self._drop(statement)
+            case s.Show():
+                return self._show(statement)
+            case s.Describe():
+                return self._describe(statement)
+            case s.Explain():
+                return self._explain(statement)
+        raise UnsupportedError(
+            f"{type(statement).__name__.upper()} is not carried out yet",
+            context=statement.context(),
+        )
+
+    # --- definitions ----------------------------------------------------------------------------
+
+    def _create(self, statement: Any, create: Callable[[Any], str]) -> Result:
+        """Carry out a CREATE, unless the object is there and need not be created."""
+        known = self._find(statement.name.text)
+        if known is not None:
+            if getattr(statement, "if_not_exists", False):
+                return Result(f"{known} exists already.")
+            Complaints(statement).wrong(
+                f"{known} exists already. DROP it first, or choose another name.", statement.name
+            )
+        return Result(create(statement))
+
+    def _create_source(self, statement: s.CreateSource) -> str:
+        schema = self._schema(statement.columns, statement)
+        time, delay = None, 0
+        if statement.event_time is not None:
+            column = statement.event_time.column
+            time = self._column(column, schema, statement)
+            delay = self._delay(statement, schema.field(time).type)
+        self._session.create_source(
+            statement.name.text,
+            schema,
+            time,
+            delay,
+            statement.late.value.lower(),  # type: ignore[arg-type]
+        )
+        return f"Source {statement.name} is created."
+
+    def _delay(self, statement: s.CreateSource, kind: pa.DataType) -> int:
+        assert statement.event_time is not None
+        delay = statement.event_time.delay
+        integer = pa.types.is_integer(kind)
+        if delay.length and delay.ticks != integer:
+            unit = "a plain number" if integer else "an interval: DELAY INTERVAL 5 SECONDS"
+            Complaints(statement).wrong(
+                f"Event time {statement.event_time.column} is {kind}, so the delay is {unit}.",
+                statement.event_time.column,
+            )
+        return delay.length
+
+    def _register_source(self, statement: s.RegisterSource) -> str:
+        schema = self._schema(statement.columns, statement)
+        name = statement.name.text
+        self._session.create_source(name, schema, None)
+        self._session.listen(name, statement.port)
+        return f"Source {name} listens on port {statement.port} of this machine."
+
+    def _create_table(self, statement: s.CreateTable) -> str:
+        complaints = Complaints(statement)
+        if statement.format is None:
+            complaints.unsupported(
+                "A table needs rows.",
+                "Write USING parquet OPTIONS (path '...'), or use db.create_table(name, rows).",
+                statement.name,
+            )
+        reader = self._session.spark.read.format(statement.format.name)
+        if statement.columns:
+            reader = reader.schema(", ".join(f"`{c.name}` {c.type}" for c in statement.columns))
+        rows = reader.options(**dict(statement.format.options)).load()
+        self._session.create_table(statement.name.text, rows)
+        return f"Table {statement.name} is created."
+
+    def _create_stream(self, statement: s.CreateStream) -> str:
+        complaints = Complaints(statement)
+        found = self._catalog.find(statement.source.text)
+        source = self._engine.sources.get(found[0]) if found else None
+        if source is None or source.time is None:
+            streams = [n for n, d in self._engine.sources.items() if d.time is not None]
+            complaints.unknown("source", statement.source.text, streams, statement.source)
+        key = tuple(self._column(name, source.schema, statement) for name in statement.key)
+        operation = None
+        if statement.operation is not None:
+            operation = self._column(statement.operation, source.schema, statement)
+            if not key:
+                complaints.unsupported(
+                    "OP says what becomes of the row of a key, and this stream has none.",
+                    "Write KEY (id) OP op.",
+                    statement.operation,
+                )
+            if source.schema.field(operation).type != pa.string():
+                complaints.wrong(
+                    "The column of OP is a STRING: + u -, c u d or I U D.", statement.operation
+                )
+        if statement.punctuated:
+            complaints.unsupported("PUNCTUATED BY is not carried out yet.", "", statement.name)
+        definition = StreamDefinition(source.name, key, operation, statement.text)
+        self._engine.define(statement.name.text, definition)
+        return f"Stream {statement.name} is created."
+
+    def _create_view(self, statement: s.CreateView) -> str:
+        name, query = statement.name.text, statement.query
+        if name.lower() in [read.lower() for read in names_read(query)]:
+            Complaints(statement).wrong(
+                f"View {name} would read itself. A view reads what was created before it.",
+                statement.name,
+            )
+        points = bind_points(query, self._catalog, self._analyser)
+        if points is not None:
+            self._engine.define(name, ClockView(points, statement.text))
+            return f"View {name} is created."
+        bound = bind_query(query, self._catalog, self._analyser, statement.columns)
+        self._define_constants(bound)
+        self._engine.define(name, ViewDefinition(bound.plan, bound.key, statement.text))
+        return f"View {name} is created."
+
+    def _define_constants(self, bound: BoundView) -> None:
+        for name, rows in bound.constants.items():
+            if name not in self._engine.definitions:
+                self._session.create_table(name, rows)
+
+    def _schema(self, columns: tuple[s.ColumnDefinition, ...], statement: Any) -> pa.Schema:
+        from penstock.sql.binding import AnalysisError
+
+        fields = []
+        for column in columns:
+            try:
+                fields.append((column.name.text, self._analyser.named_type(column.type)))
+            except AnalysisError as error:
+                Complaints(statement).wrong(str(error), column.name)
+        return pa.schema(fields)
+
+    def _column(self, name: Name, schema: pa.Schema, statement: Any) -> str:
+        for known in schema.names:
+            if known.lower() == name.text.lower():
+                return str(known)
+        Complaints(statement).unknown("column", name.text, schema.names, name)
+
+    def _find(self, name: str) -> str | None:
+        for known in self._engine.definitions:
+            if known.lower() == name.lower():
+                return str(known)
+        return None
+
+    # --- questions ------------------------------------------------------------------------------
+
+    def _query(self, statement: s.Query) -> Result:
+        """The answer over everything that has been received, to the end."""
+        bound = self._bound(statement)
+        self._define_constants(bound)
+        answer = self._session.answer(bound.plan, bound.key)
+        plan = explained(bound.plan)
+        if statement.output in (None, s.Output.COMPLETE):
+            order = statement.tree.args.get("order")
+            texts = [key.sql("spark") for key in order.expressions] if order is not None else []
+            return Result("", lambda: _ordered(answer.snapshot(), texts), plan)
+        return Result("", answer.changes, plan, answer.added("changes"), bound.key)
+
+    def _bound(self, query: s.Query) -> BoundView:
+        points = bind_points(query, self._catalog, self._analyser)
+        if points is not None:
+            Complaints(query).unsupported(
+                "The clock has no end, and its ticks are never stored.",
+                "Make a view of this, CREATE VIEW sync2 AS ..., and synchronize streams by it.",
+            )
+        return bind_query(query, self._catalog, self._analyser)
+
+    def _show(self, statement: s.Show) -> Result:
+        rows = []
+        for name, definition in self._engine.definitions.items():
+            kind, text = _kind_and_text(definition)
+            if kind is statement.kind and not _is_constant(name):
+                rows.append({"name": name, "statement": text})
+        schema = pa.schema([("name", pa.string()), ("statement", pa.string())])
+        return Result(rows=pa.Table.from_pylist(rows, schema=schema))
+
+    def _describe(self, statement: s.Describe) -> Result:
+        found = self._catalog.find(statement.name.text)
+        if found is None:
+            known = [name for name in self._catalog.entries if not _is_constant(name)]
+            Complaints(statement).unknown("object", statement.name.text, known, statement.name)
+        name, entry = found
+        definition = self._engine.definitions[name]
+        key = definition.key if isinstance(definition, ViewDefinition | StreamDefinition) else None
+        return Result(rows=described(entry, key or ()))
+
+    def _explain(self, statement: s.Explain) -> Result:
+        query = statement.of if isinstance(statement.of, s.Query) else statement.of.query
+        if statement.aspect is not s.Aspect.PLAN:
+            Complaints(statement).unsupported(
+                f"EXPLAIN {statement.aspect.value} is not carried out yet.", "Write EXPLAIN."
+            )
+        return Result(explained(self._bound(query).plan))
+
+    # --- dropping -------------------------------------------------------------------------------
+
+    def _drop(self, statement: s.Drop) -> Result:
+        complaints = Complaints(statement)
+        name = self._find(statement.name.text)
+        kinds = {n: _kind_and_text(d)[0] for n, d in self._engine.definitions.items()}
+        if name is None:
+            if statement.if_exists:
+                return Result(f"There is no {statement.name}.")
+            known = [n for n, kind in kinds.items() if kind is statement.kind]
+            complaints.unknown(
+                statement.kind.value.lower(), statement.name.text, known, statement.name
+            )
+        if kinds[name] is not statement.kind:
+            complaints.wrong(
+                f"{name} is a {kinds[name].value.lower()}: write DROP {kinds[name].value} {name}.",
+                statement.name,
+            )
+        dependents = self._dependents(name)
+        if dependents:
+            complaints.wrong(
+                f"{name} is read by {one_of(dependents).replace(' or ', ' and ')}. "
+                "Drop them first.",
+                statement.name,
+            )
+        self._session.drop(name)
+        return Result(f"{statement.kind.value.title()} {name} is dropped.")
+
+    def _dependents(self, name: str) -> list[str]:
+        """The definitions whose statements read this one."""
+        from penstock.sql import parse
+
+        found = []
+        for other, definition in self._engine.definitions.items():
+            if isinstance(definition, StreamDefinition):
+                reads = [definition.source]
+            elif isinstance(definition, ViewDefinition | ClockView) and definition.text:
+                (statement,) = parse(definition.text)
+                reads = names_read(statement.query) if isinstance(statement, s.CreateView) else []
+            else:
+                reads = []
+            if name.lower() in [read.lower() for read in reads]:
+                found.append(other)
+        return found
+
+    @property
+    def _catalog(self) -> Catalog:
+        kinds = time_types(self._engine.sources.values())
+        return catalog_of(self._engine.definitions, next(iter(kinds), None))
+
+
+def _kind_and_text(definition: Any) -> tuple[s.Kind, str]:
+    match definition:
+        case SourceDefinition(time=None):
+            return s.Kind.TABLE, _columns(definition.schema)
+        case SourceDefinition():
+            return s.Kind.SOURCE, _columns(definition.schema)
+        case StreamDefinition(text=text):
+            return s.Kind.STREAM, text
+    return s.Kind.VIEW, definition.text
+
+
+def _columns(schema: pa.Schema) -> str:
+    return ", ".join(f"{field.name} {shown(field.type)}" for field in schema)
+
+
+def _is_constant(name: str) -> bool:
+    """Tables that queries with VALUES have made for themselves."""
+    return name == "one row" or "VALUES" in name
+
+
+def _ordered(rows: Any, keys: list[str]) -> Any:
+    from pyspark.sql import functions as f
+
+    return rows.orderBy(*(f.expr(key) for key in keys)) if keys else rows

@@ -1,0 +1,107 @@
+"""What there is to say about an object or a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from penstock.algebra.outline import outline
+from penstock.algebra.plan import Node, Periodic, Scan, Sync, TimePoints
+from penstock.sql.binding import Entry, Moment, Relation, SyncPoints
+from penstock.sql.binding.catalog import Point
+from penstock.sql.binding.synchronization import meet
+from penstock.sql.binding.types import shown
+
+Points = frozenset[Point] | None  # None: every point in time
+
+
+def described(entry: Entry, key: Iterable[str]) -> pa.Table:
+    """The columns of an object and their types, then what else is known of it."""
+    rows: list[tuple[str, str]] = []
+    match entry:
+        case Relation(kind, plan, time, hidden):
+            rows += [(f.name, shown(f.type)) for f in plan.schema if f.name not in hidden]
+            rows.append(("# kind", kind))
+            if tuple(key):
+                rows.append(("# key", ", ".join(key)))
+            if time is not None:
+                rows.append(("# event time", "arrival" if time in hidden else time))
+            full, partial = synchronization(plan)
+            if full is not None or partial is not None:
+                rows.append(("# full synchronization points", points_text(full)))
+                rows.append(("# partial synchronization points", points_text(partial)))
+        case SyncPoints(parts):
+            rows.append(("timepoint", "points in time"))
+            rows.append(("# synchronization points", points_text(frozenset(parts))))
+        case Moment(columns, points):
+            rows += [
+                (name, "the current time" if v is None else shown(v.type)) for name, v in columns
+            ]
+            if points:
+                rows.append(("# as of", points_text(frozenset(points))))
+    names = pa.array([name for name, _ in rows], pa.string())
+    return pa.table({"column": names, "type": pa.array([kind for _, kind in rows], pa.string())})
+
+
+def synchronization(plan: Node) -> tuple[Points, Points]:
+    """When a plan reflects all its inputs, and when only some of them."""
+    inputs = list(_inputs(plan, None))
+    if not inputs or all(points is None for points in inputs):
+        return None, None
+    full: Points = None
+    for points in inputs:
+        full = _common(full, points)
+    if any(points is None for points in inputs):
+        return full, None
+    every = frozenset(point for points in inputs for point in points or ())
+    assert full is not None
+    return full, every - full
+
+
+def _inputs(plan: Node, points: Points) -> Iterable[Points]:
+    """The synchronization points of every way from a source to the plan."""
+    if isinstance(plan, Scan):
+        if plan.time is not None or not plan.append_only:
+            yield points
+        return
+    if isinstance(plan, Sync):
+        yield from _inputs(plan.input, _common(points, frozenset(plan.points)))
+        return
+    for node in plan.inputs:
+        yield from _inputs(node, points)
+
+
+def _common(a: Points, b: Points) -> Points:
+    if a is None or b is None:
+        return b if a is None else a
+    met = {x for x in a if x in b}
+    for x in a:
+        for y in b:
+            if isinstance(x, Periodic) and isinstance(y, Periodic):
+                both = meet(x, y)
+                met |= {both} if both is not None else set()
+    return frozenset(met)
+
+
+def points_text(points: Points) -> str:
+    if points is None:
+        return "every point in time"
+    return "; ".join(sorted(_point_text(point) for point in points)) or "none"
+
+
+def _point_text(point: Point) -> str:
+    match point:
+        case Periodic(period, 0):
+            return f"multiples of {period}"
+        case Periodic(period, offset):
+            return f"{offset} + multiples of {period}"
+        case TimePoints(points):
+            return ", ".join(map(str, points))
+    return "events of " + ", ".join(
+        dict.fromkeys(node.name for node in point.walk() if isinstance(node, Scan))
+    )
+
+
+def explained(plan: Node) -> str:
+    return outline(plan)

@@ -1,0 +1,148 @@
+"""What a statement answers: rows that print, iterate, and turn into Arrow, pandas and Spark."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from pyspark.sql import DataFrame
+
+SHOWN = 20
+_OPS = {"-": 0, "u": 1, "+": 2}
+
+
+class Result:
+    """The rows that a statement answers, or a sentence where it has none to give.
+
+    Changes are told in the order of their times. `explain()` is how they come about.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        rows: pa.Table | Callable[[], DataFrame] | None = None,
+        plan: str = "",
+        changes: tuple[str, str] | None = None,
+        key: Sequence[str] | None = None,
+    ) -> None:
+        self._message = message
+        self._rows = rows
+        self._plan = plan
+        self._changes = changes
+        self._key = key
+        self._table: pa.Table | None = rows if isinstance(rows, pa.Table) else None
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table; they are computed once."""
+        if self._table is None:
+            table = self.df().toArrow() if self._rows is not None else pa.table({})
+            self._table = table if self._changes is None else _in_order(table, *self._changes)
+        return self._table
+
+    def df(self) -> DataFrame:
+        """The rows as a Spark DataFrame."""
+        if callable(self._rows):
+            return self._rows()
+        from pyspark.sql import SparkSession
+
+        spark = SparkSession.active()
+        return spark.createDataFrame(self.to_arrow())
+
+    def to_pandas(self) -> pd.DataFrame:
+        return self.to_arrow().to_pandas()
+
+    def explain(self) -> str:
+        return self._plan
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.to_arrow().to_pylist())
+
+    def __len__(self) -> int:
+        return self.to_arrow().num_rows
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        if self._rows is None:
+            return self._message
+        header, lines, more = self._cells()
+        right = [
+            pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t)
+            for t in self.to_arrow().schema.types
+        ]
+        widths = [max(len(row[i]) for row in (header, *lines)) for i in range(len(header))]
+        rows = [
+            "  ".join(
+                cell.rjust(width) if aligned else cell.ljust(width)
+                for cell, width, aligned in zip(row, widths, right, strict=True)
+            ).rstrip()
+            for row in (header, ["-" * width for width in widths], *lines)
+        ]
+        return "\n".join([*rows, *([f"... and {more} more"] if more else []), self._count()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        if self._rows is None:
+            return f"<p>{html.escape(self._message)}</p>"
+        header, lines, more = self._cells()
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in lines
+        )
+        rest = f"<p>... and {more} more</p>" if more else ""
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+
+    def _count(self) -> str:
+        count, noun = len(self), "change" if self._changes else "row"
+        return f"({count} {noun}{'' if count == 1 else 's'})"
+
+    def _cells(self) -> tuple[list[str], list[list[str]], int]:
+        """The header, the first rows as texts, and how many more there are."""
+        table = self.to_arrow()
+        first = table.slice(0, SHOWN).to_pylist()
+        names = table.schema.names
+        lines = [[_text(row[name]) for name in names] for row in first]
+        if self._changes is not None and self._key is not None:
+            told = {*self._key, *self._changes}
+            for row, line in zip(first, lines, strict=True):
+                if row[self._changes[0]] == "-":
+                    line[:] = [c if n in told else "" for n, c in zip(names, line, strict=True)]
+        return list(names), lines, table.num_rows - len(first)
+
+
+def _in_order(table: pa.Table, op: str, time: str) -> pa.Table:
+    """Changes by time; of one time, what goes before what is new."""
+    rows = table.to_pylist()
+    rest = [name for name in table.schema.names if name not in (op, time)]
+    order = sorted(
+        range(len(rows)),
+        key=lambda i: (
+            rows[i][time] is not None,
+            rows[i][time],
+            _OPS[rows[i][op]],
+            [repr(rows[i][name]) for name in rest],
+        ),
+    )
+    return table.take(pa.array(order, pa.int64()))
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(value).lower()
+        case dict():
+            return "{" + ", ".join(_text(item) for item in value.values()) + "}"
+        case list():
+            return "[" + ", ".join(map(_text, value)) + "]"
+    text = str(value)
+    return text.removesuffix("+00:00") if hasattr(value, "tzinfo") else text

@@ -1,0 +1,189 @@
+"""Aggregate functions in trees, and what the algebra calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.expr import Call, Expr, Literal
+from penstock.sql.binding.context import Binding, Frame
+from penstock.sql.binding.scalars import unwrapped
+from penstock.sql.dialect import Penstock
+
+PLAIN: dict[type[exp.Expr], str] = {
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+    exp.Median: "median",
+    exp.AnyValue: "any_value",
+    exp.Stddev: "stddev_samp",
+    exp.StddevSamp: "stddev_samp",
+    exp.StddevPop: "stddev_pop",
+    exp.Variance: "var_samp",
+    exp.VariancePop: "var_pop",
+    exp.LogicalAnd: "min",
+    exp.LogicalOr: "max",
+    exp.ArrayAgg: "collect_list",
+    exp.ArrayUniqueAgg: "collect_set",
+}
+BY_ANOTHER: dict[type[exp.Expr], str] = {exp.ArgMin: "first", exp.ArgMax: "last"}
+INSTEAD: dict[type[exp.Expr], str] = {
+    exp.ApproxDistinct: "Write count(DISTINCT x): it is exact, and kept up to date.",
+    exp.ApproxQuantile: "Write percentile(x, p): it is exact, and kept up to date.",
+    exp.First: "Rows of a view have no order: write min_by(x, ts).",
+    exp.FirstValue: "Rows of a view have no order: write min_by(x, ts).",
+    exp.Last: "Rows of a view have no order: write max_by(x, ts).",
+    exp.LastValue: "Rows of a view have no order: write max_by(x, ts).",
+}
+RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Lag, exp.Lead, exp.Ntile, exp.PercentRank)
+ANONYMOUS = {
+    "every": exp.LogicalAnd,
+    "some": exp.LogicalOr,
+    "mean": exp.Avg,
+    "std": exp.Stddev,
+    "collect_set": exp.ArrayUniqueAgg,
+}
+
+
+def aggregates_in(tree: exp.Expr) -> Iterator[exp.Expr]:
+    """The outermost aggregate calls of a tree, but for those over windows and of inner queries."""
+    if isinstance(tree, exp.Query):
+        return
+    if isinstance(tree, exp.Window):
+        for child in tree.this.iter_expressions():
+            yield from aggregates_in(child)
+        for key in ("partition_by", "order"):
+            for child in _listed(tree.args.get(key)):
+                yield from aggregates_in(child)
+        return
+    if _is_aggregate(tree):
+        yield tree
+        return
+    for child in tree.iter_expressions():
+        yield from aggregates_in(child)
+
+
+def _listed(value: object) -> list[exp.Expr]:
+    if isinstance(value, exp.Expr):
+        return [value]
+    return list(value) if isinstance(value, list) else []
+
+
+def _is_aggregate(tree: exp.Expr) -> bool:
+    if isinstance(tree, exp.Filter | exp.WithinGroup):
+        return True
+    if isinstance(tree, exp.Anonymous):
+        return str(tree.this).lower() in ANONYMOUS
+    if isinstance(tree, exp.Grouping | exp.GroupingId):
+        return False
+    return isinstance(tree, exp.AggFunc) and not isinstance(tree, RANKS)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A call taken apart: its function, arguments, and which rows take part."""
+
+    function: str
+    args: tuple[exp.Expr, ...] = ()
+    distinct: bool = False
+    where: exp.Expr | None = None
+    parameter: float | None = None
+
+
+def parts_of(b: Binding, tree: exp.Expr) -> Parts:
+    """What an aggregate call says, in the algebra's words; refused where it has none."""
+    where = None
+    if isinstance(tree, exp.Filter):
+        where, tree = tree.expression.this, tree.this
+    if isinstance(tree, exp.Anonymous):
+        tree = ANONYMOUS[str(tree.this).lower()](this=tree.expressions[0])
+    distinct = isinstance(tree.this, exp.Distinct)
+    args = tree.this.expressions if distinct else [tree.this, *tree.expressions]
+    args = [arg for arg in args if isinstance(arg, exp.Expr)]
+    match tree:
+        case exp.Count(this=exp.Star()):
+            return Parts("count", where=where)
+        case exp.Count() if len(args) == 1 and isinstance(unwrapped(args[0]), exp.Literal):
+            return Parts("count", where=where)
+        case exp.Count():
+            return Parts("count", (_together(args),), distinct, where)
+        case exp.CountIf(this=condition):
+            both = condition if where is None else exp.and_(where.copy(), condition.copy())
+            return Parts("count", where=both)
+        case exp.Quantile():
+            return _percentile(b, "percentile", tree.this, tree.args["quantile"], where)
+        case exp.WithinGroup(this=call, expression=order):
+            return _within_group(b, call, order, where)
+    if type(tree) in BY_ANOTHER:
+        return Parts(BY_ANOTHER[type(tree)], (tree.this, tree.expression), distinct, where)
+    if type(tree) in PLAIN:
+        return Parts(PLAIN[type(tree)], tuple(args[:1]), distinct, where)
+    name = tree.sql(Penstock).split("(")[0]
+    default = "Write it in terms of count, sum, avg, min and max."
+    b.complaints.unsupported(f"{name} is not maintained.", INSTEAD.get(type(tree), default), tree)
+
+
+def _within_group(b: Binding, call: exp.Expr, order: exp.Expr, where: exp.Expr | None) -> Parts:
+    (key,) = order.expressions
+    kinds: dict[type[exp.Expr], str] = {
+        exp.PercentileCont: "percentile",
+        exp.PercentileDisc: "percentile_disc",
+    }
+    if type(call) not in kinds:
+        b.complaints.unsupported(
+            f"{call.sql(Penstock)} WITHIN GROUP is not maintained.", "Use percentile_cont.", call
+        )
+    fraction = call.this
+    if key.args.get("desc"):
+        fraction = exp.Sub(this=exp.Literal.number(1), expression=fraction.copy())
+    return _percentile(b, kinds[type(call)], key.this, fraction, where)
+
+
+def _percentile(
+    b: Binding, function: str, value: exp.Expr, fraction: exp.Expr, where: exp.Expr | None
+) -> Parts:
+    constant = b.scalars.expr(fraction, pa.schema([]))
+    if not isinstance(constant, Literal) or constant.value is None:
+        b.complaints.wrong("The fraction of a percentile is a constant.", fraction)
+    return Parts(function, (value,), where=where, parameter=float(constant.value))
+
+
+def _together(args: list[exp.Expr]) -> exp.Expr:
+    """Several values as one, NULL where any is: what count(DISTINCT a, b) counts."""
+    if len(args) == 1:
+        return args[0]
+    some_null = exp.or_(*(exp.Is(this=arg.copy(), expression=exp.Null()) for arg in args))
+    together = exp.Anonymous(this="struct", expressions=[arg.copy() for arg in args])
+    return exp.If(this=some_null, true=exp.Null(), false=together)
+
+
+def call_of(
+    b: Binding, parts: Parts, frame: Frame, added: dict[str, tuple[str, Expr]], name: str
+) -> AggregateCall:
+    """The call over columns; `added` collects the columns that its input must get for it."""
+
+    def column(tree: exp.Expr, value: Expr) -> str:
+        known = added.get(tree.sql())
+        if known is None:
+            known = b.fresh("argument"), value
+            added[tree.sql()] = known
+        return known[0]
+
+    args = tuple(column(arg, b.expr(arg, frame)) for arg in parts.args)
+    where = parts.where
+    condition = None if where is None else column(where, b.predicate(where, frame))
+    return AggregateCall(parts.function, args, name, parts.distinct, condition, parts.parameter)
+
+
+def of_nothing(function: str, kind: pa.DataType) -> Expr:
+    """The value of an aggregate over no rows."""
+    if function == "count":
+        return Literal(0, pa.int64())
+    if function in ("collect_list", "collect_set"):
+        return Call("array", (), kind)
+    return Literal(None, kind)

@@ -1,0 +1,21 @@
+"""What the binder asks of Spark: the types of expressions and the values of constants."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Literal
+
+
+class Analyser(Protocol):
+    """Spark's analyser, asked about pieces of SQL text; raises AnalysisError where it objects."""
+
+    def type_of(self, sql: str, columns: pa.Schema) -> pa.DataType: ...
+    def constant(self, sql: str) -> Literal: ...
+    def named_type(self, sql: str) -> pa.DataType: ...
+
+
+class AnalysisError(Exception):
+    """Spark's objection, in its words."""

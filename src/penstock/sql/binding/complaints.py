@@ -1,0 +1,46 @@
+"""Errors about a part of a statement, which point at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NoReturn, Protocol
+
+from sqlglot import exp
+
+from penstock.errors import PenstockError, PlanError, SqlContext, UnknownNameError, UnsupportedError
+from penstock.sql.text import Name, Span, closest, span_of
+
+
+class InText(Protocol):
+    """A statement: it knows the text that it is part of."""
+
+    def context(self, span: Span | None = None) -> SqlContext: ...
+
+
+class Complaints:
+    """Raises errors in the context of one statement."""
+
+    def __init__(self, statement: InText) -> None:
+        self._statement = statement
+
+    def wrong(self, message: str, at: exp.Expr | Name | None = None) -> NoReturn:
+        self._raise(PlanError, message, at)
+
+    def unsupported(self, what: str, instead: str, at: exp.Expr | Name | None = None) -> NoReturn:
+        self._raise(UnsupportedError, f"{what} {instead}", at)
+
+    def unknown(
+        self, kind: str, name: str, known: Iterable[str], at: exp.Expr | Name | None = None
+    ) -> NoReturn:
+        known = list(dict.fromkeys(known))
+        meant = closest(name, known)
+        hint = f"Did you mean {meant}?" if meant else ""
+        if not hint:
+            hint = f"There are: {', '.join(known)}." if known else "There are none here."
+        self._raise(UnknownNameError, f"There is no {kind} {name}. {hint}", at)
+
+    def _raise(
+        self, kind: type[PenstockError], message: str, at: exp.Expr | Name | None
+    ) -> NoReturn:
+        span = at.span if isinstance(at, Name) else span_of(at) if at is not None else None
+        raise kind(message, context=self._statement.context(span))

@@ -1,0 +1,285 @@
+"""GROUP BY: keys, aggregates, grouping sets, and groups by windows in time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import pyarrow as pa
+from sqlglot import exp
+
+from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.expr import Column, Expr, Literal
+from penstock.algebra.plan import Aggregate, Map, Node, Union
+from penstock.sql.binding import time_groups
+from penstock.sql.binding.aggregates import aggregates_in, call_of, parts_of
+from penstock.sql.binding.context import Binding, Frame, kept
+from penstock.sql.binding.scalars import bound_column, names_in, unwrapped
+from penstock.sql.binding.time_groups import TimeGroup, is_time_group
+
+
+@dataclass
+class _Keys:
+    """The keys of a grouping: trees, the columns that hold them, and which sets of them count."""
+
+    trees: list[exp.Expr]
+    columns: list[str]
+    sets: list[tuple[int, ...]]
+
+
+class Grouping:
+    def __init__(self, binding: Binding) -> None:
+        self._b = binding
+
+    def aggregates(self, tree: exp.Expr) -> list[exp.Expr]:
+        return list(aggregates_in(tree))
+
+    def with_time_group(self, select: exp.Select, frame: Frame) -> Frame:
+        """The frame with the columns of a window in time, where the query groups by one."""
+        group = select.args.get("group")
+        found = [t for t in group.find_all(exp.Anonymous) if is_time_group(t)] if group else []
+        if group is None or not found:
+            return frame
+        if len({tree.sql() for tree in found}) > 1:
+            self._b.complaints.unsupported(
+                "Groups are by one window in time.", "Group twice, a view over a view.", found[1]
+            )
+        given = {item.alias.lower(): item.this for item in select.expressions if item.alias}
+        partition: list[str] = []
+        for tree in _elements(group):
+            if is_time_group(unwrapped(tree)):
+                continue
+            if isinstance(tree, exp.Column) and not frame.scope.find(tree.name, None):
+                tree = given.get(tree.name.lower(), tree)
+            column, frame = self._b.column(self._b.names.resolve(tree, frame.scope), frame, "key")
+            partition.append(column)
+        resolved = self._b.names.resolve(found[0], frame.scope)
+        return TimeGroup(self._b, resolved).applied(frame, tuple(partition))
+
+    def grouped(
+        self,
+        select: exp.Select,
+        frame: Frame,
+        trees: Sequence[exp.Expr],
+        outputs: Sequence[tuple[str, exp.Expr]],
+        carried: tuple[str, ...],
+    ) -> tuple[Frame, list[exp.Expr]]:
+        """The frame of groups, and the trees over it: aggregates and keys have become columns."""
+        keys, frame = self._keys(select.args.get("group"), frame, outputs)
+        trees = [time_groups.replaced(tree, frame.scope) for tree in trees]
+        calls: dict[str, AggregateCall] = {}
+        added: dict[str, tuple[str, Expr]] = {}
+        for tree in trees:
+            for node in aggregates_in(tree):
+                if node.sql() not in calls:
+                    self._check_nesting(node)
+                    name = self._b.fresh(_short(node.sql()))
+                    calls[node.sql()] = call_of(
+                        self._b, parts_of(self._b, node), frame, added, name
+                    )
+        columns = tuple(dict.fromkeys((*keys.columns, *carried)))
+        plan: Node = Map(frame.plan, (*kept(frame.plan, columns), *added.values()))
+        plan, marks = self._aggregated(plan, keys, carried, tuple(calls.values()))
+        replaced = [self._over_groups(tree, keys, calls, marks) for tree in trees]
+        return frame.over(plan), replaced
+
+    def _check_nesting(self, node: exp.Expr) -> None:
+        inner = [n for child in node.iter_expressions() for n in aggregates_in(child)]
+        if inner and not isinstance(node, exp.Filter | exp.WithinGroup):
+            self._b.complaints.wrong(
+                "An aggregate cannot stand in another. Group in a query in FROM first.", inner[0]
+            )
+
+    # --- keys -----------------------------------------------------------------------------------
+
+    def _keys(
+        self, group: exp.Group | None, frame: Frame, outputs: Sequence[tuple[str, exp.Expr]]
+    ) -> tuple[_Keys, Frame]:
+        if group is None:
+            return _Keys([], [], [()]), frame
+        if group.args.get("all"):
+            plain = [tree for _, tree in outputs if not self.aggregates(tree)]
+            listed: list[list[tuple[exp.Expr, ...]]] = [[(tree,)] for tree in plain]
+        else:
+            listed = [self._sets_of(tree, frame, outputs) for tree in _elements(group)]
+        keys = _Keys([], [], [])
+        numbered: list[list[tuple[int, ...]]] = []
+        for sets in listed:
+            alternatives = []
+            for chosen in sets:
+                numbers: list[int] = []
+                for tree in chosen:
+                    more, frame = self._number(tree, keys, frame)
+                    numbers += more
+                alternatives.append(tuple(numbers))
+            numbered.append(alternatives)
+        keys.sets = [()]
+        for alternatives in numbered:
+            keys.sets = [tuple(dict.fromkeys((*a, *c))) for a in keys.sets for c in alternatives]
+        return keys, frame
+
+    def _number(self, tree: exp.Expr, keys: _Keys, frame: Frame) -> tuple[list[int], Frame]:
+        """The places of a key among the keys; a window in time is two of them."""
+        if is_time_group(unwrapped(tree)):
+            trees = time_groups.ends(unwrapped(tree), frame.scope)
+        else:
+            trees = [tree]
+        places = []
+        for part in trees:
+            texts = [known.sql() for known in keys.trees]
+            if part.sql() not in texts:
+                column, frame = self._b.column(part, frame, "key")
+                keys.trees.append(part)
+                keys.columns.append(column)
+            places.append([known.sql() for known in keys.trees].index(part.sql()))
+        return places, frame
+
+    def _sets_of(
+        self, tree: exp.Expr, frame: Frame, outputs: Sequence[tuple[str, exp.Expr]]
+    ) -> list[tuple[exp.Expr, ...]]:
+        """The alternatives that an element of GROUP BY stands for."""
+        match tree:
+            case exp.Rollup():
+                items = [self._key_trees(t, frame, outputs) for t in tree.expressions]
+                return [_flat(items[:i]) for i in range(len(items), -1, -1)]
+            case exp.Cube():
+                items = [self._key_trees(t, frame, outputs) for t in tree.expressions]
+                sizes = range(len(items), -1, -1)
+                return [_flat(chosen) for n in sizes for chosen in combinations(items, n)]
+            case exp.GroupingSets():
+                return [s for t in tree.expressions for s in self._sets_of(t, frame, outputs)]
+        return [self._key_trees(tree, frame, outputs)]
+
+    def _key_trees(
+        self, tree: exp.Expr, frame: Frame, outputs: Sequence[tuple[str, exp.Expr]]
+    ) -> tuple[exp.Expr, ...]:
+        if isinstance(tree, exp.Tuple):
+            return _flat([self._key_trees(t, frame, outputs) for t in tree.expressions])
+        if isinstance(tree, exp.Paren):
+            return self._key_trees(tree.this, frame, outputs)
+        return (self._key_tree(tree, frame, outputs),)
+
+    def _key_tree(
+        self, tree: exp.Expr, frame: Frame, outputs: Sequence[tuple[str, exp.Expr]]
+    ) -> exp.Expr:
+        match tree:
+            case exp.Literal(is_string=False, this=text) if str(text).isdigit():
+                position = int(text)
+                if not 1 <= position <= len(outputs):
+                    self._b.complaints.wrong(
+                        f"There is no column {position} in a select list of {len(outputs)}.", tree
+                    )
+                found = outputs[position - 1][1]
+            case _:
+                names = {name.lower(): value for name, value in outputs}
+                found = self._b.names.resolve(tree, replace(frame.scope, aliases=names))
+        inner = self.aggregates(found)
+        if inner:
+            self._b.complaints.wrong(
+                "An aggregate cannot be grouped by. Group by it in a query around this one.", tree
+            )
+        return found
+
+    # --- the aggregate --------------------------------------------------------------------------
+
+    def _aggregated(
+        self,
+        plan: Node,
+        keys: _Keys,
+        carried: tuple[str, ...],
+        calls: tuple[AggregateCall, ...],
+    ) -> tuple[Node, list[str]]:
+        """One aggregate for each grouping set; for several, marks say which keys are left out."""
+        every = tuple(range(len(keys.columns)))
+        if keys.sets == [every]:
+            names = tuple(dict.fromkeys((*keys.columns, *carried)))
+            return Aggregate(plan, names, calls), []
+        marks = [self._b.fresh("grouping") for _ in keys.columns]
+        parts = []
+        for chosen in keys.sets:
+            columns = [keys.columns[i] for i in chosen]
+            part = Aggregate(plan, tuple(dict.fromkeys((*columns, *carried))), calls)
+            parts.append(self._padded(part, plan, keys, chosen, marks))
+        return (Union(tuple(parts)) if len(parts) > 1 else parts[0]), marks
+
+    def _padded(
+        self,
+        part: Node,
+        plan: Node,
+        keys: _Keys,
+        chosen: tuple[int, ...],
+        marks: Sequence[str],
+    ) -> Node:
+        outputs: list[tuple[str, Expr]] = []
+        used = {keys.columns[i] for i in chosen}
+        for column in dict.fromkeys(keys.columns):
+            kind = plan.schema.field(column).type
+            there = column in used
+            outputs.append((column, Column(column, kind) if there else Literal(None, kind)))
+        for i, mark in enumerate(marks):
+            outputs.append((mark, Literal(int(i not in chosen), pa.int32())))
+        rest = [name for name in part.schema.names if name not in keys.columns]
+        return Map(part, (*outputs, *kept(part, rest)))
+
+    def _over_groups(
+        self,
+        tree: exp.Expr,
+        keys: _Keys,
+        calls: dict[str, AggregateCall],
+        marks: Sequence[str],
+    ) -> exp.Expr:
+        by_text = {k.sql(): c for k, c in zip(keys.trees, keys.columns, strict=True)}
+
+        def over(node: exp.Expr) -> exp.Expr:
+            if isinstance(node, exp.Query):
+                return node
+            if isinstance(node, exp.Grouping | exp.GroupingId):
+                return self._mark(node, by_text, keys, marks)
+            if names_in(node) and node.sql() in by_text:
+                return bound_column(by_text[node.sql()], node)
+            if node.sql() in calls and list(aggregates_in(node)) == [node]:
+                return bound_column(calls[node.sql()].name, node)
+            for key, value in list(node.args.items()):
+                if isinstance(value, exp.Expr):
+                    node.set(key, over(value))
+                elif isinstance(value, list):
+                    node.set(key, [over(v) if isinstance(v, exp.Expr) else v for v in value])
+            return node
+
+        return over(tree.copy())
+
+    def _mark(
+        self, node: exp.Expr, by_text: dict[str, str], keys: _Keys, marks: Sequence[str]
+    ) -> exp.Expr:
+        """grouping(a), and grouping_id(a, b) with a bit for each."""
+        args = node.expressions or ([node.this] if node.this else keys.trees)
+        if not marks:
+            return exp.Literal.number(0)
+        total: exp.Expr | None = None
+        for arg in args:
+            if arg.sql() not in by_text:
+                self._b.complaints.wrong("grouping() is of an expression in GROUP BY.", node)
+            place = [tree.sql() for tree in keys.trees].index(arg.sql())
+            mark = bound_column(marks[place], node)
+            doubled = total and exp.Mul(this=total, expression=exp.Literal.number(2))
+            total = exp.Paren(this=exp.Add(this=doubled, expression=mark)) if doubled else mark
+        assert total is not None
+        return total
+
+
+def _elements(group: exp.Group) -> list[exp.Expr]:
+    """What stands in GROUP BY, separated by commas."""
+    found: list[exp.Expr] = list(group.expressions)
+    for key in ("grouping_sets", "cube", "rollup"):
+        value = group.args.get(key)
+        found += value if isinstance(value, list) else [value] if value is not None else []
+    return found
+
+
+def _flat(parts: Sequence[tuple[exp.Expr, ...]]) -> tuple[exp.Expr, ...]:
+    return tuple(tree for part in parts for tree in part)
+
+
+def _short(text: str) -> str:
+    return text.replace("`", "").lower()[:60]

@@ -1,0 +1,458 @@
+"""A query: FROM, WHERE, GROUP BY, HAVING, windows, the select list, DISTINCT, ORDER BY and LIMIT.
+
+The clauses are bound in the order in which SQL gives them their meaning. A tree whose names are
+resolved reads columns of the plan so far; what a clause computes becomes columns for the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pyarrow as pa
+from sqlglot import exp
+
+from penstock.algebra.expr import Column, Expr, compare
+from penstock.algebra.expr import Literal as Constant
+from penstock.algebra.plan import (
+    Changes,
+    Distinct,
+    Filter,
+    Join,
+    Map,
+    Node,
+    Rank,
+    Scan,
+    SetKind,
+    SetOperation,
+    SortKey,
+    Union,
+    project,
+    rstream,
+)
+from penstock.sql.binding import subqueries
+from penstock.sql.binding.context import Answer, Binding, Frame, Surroundings, kept
+from penstock.sql.binding.grouping import Grouping
+from penstock.sql.binding.joins import conjuncts, filtered
+from penstock.sql.binding.ranking import Ranking
+from penstock.sql.binding.relations import Relations
+from penstock.sql.binding.scalars import bound_column, unwrapped
+from penstock.sql.binding.scopes import Scope
+
+REFUSED = {
+    "connect": ("CONNECT BY", "Follow links with as many joins as there are levels."),
+    "match": ("MATCH_RECOGNIZE", "Number rows with ROW_NUMBER and join a row with the next."),
+    "cluster": ("CLUSTER BY", "A view has no order and no partitions."),
+    "distribute": ("DISTRIBUTE BY", "A view has no order and no partitions."),
+    "sort": ("SORT BY", "A view has no order; ORDER BY ... LIMIT keeps the first rows."),
+    "into": ("SELECT INTO", "Write CREATE VIEW name AS SELECT ..."),
+}
+SET_KINDS: dict[tuple[type[exp.Expr], bool], SetKind] = {
+    (exp.Except, True): "except",
+    (exp.Except, False): "difference",
+    (exp.Intersect, True): "intersect",
+    (exp.Intersect, False): "intersection",
+}
+
+
+class QueryBinder:
+    def __init__(self, binding: Binding) -> None:
+        self.b = binding
+        self.relations = Relations(binding, self.bind)
+        self.grouping = Grouping(binding)
+        self.ranking = Ranking(binding)
+
+    def bind(self, tree: exp.Expr, around: Surroundings) -> Answer:
+        """The answer of a query: a SELECT, a set operation or VALUES."""
+        around = self._with_ctes(tree, around)
+        match tree:
+            case exp.Subquery():
+                return self.bind(tree.this, around)
+            case exp.Select():
+                answer = self._select(tree, around)
+            case exp.SetOperation():
+                answer = self._limited(tree, self._set_operation(tree, around), around)
+            case exp.Values():
+                answer = self._values(tree)
+                if around.domain is not None:
+                    answer = replace(answer, plan=Join(answer.plan, around.domain))
+            case exp.Table():
+                star = exp.select("*").from_(tree.copy())
+                answer = self._select(star, around)
+            case _:
+                self.b.complaints.unsupported(
+                    f"{type(tree).__name__.upper()} is not a query.", "Write a SELECT.", tree
+                )
+        output = tree.args.get("output")
+        return self._as_stream(answer, output.name) if output is not None else answer
+
+    def _as_stream(self, answer: Answer, output: str) -> Answer:
+        return Answer(as_stream(answer.plan, output), answer.columns)
+
+    def _with_ctes(self, tree: exp.Expr, around: Surroundings) -> Surroundings:
+        clause = tree.args.get("with_")
+        if clause is None:
+            return around
+        if clause.args.get("recursive"):
+            self.b.complaints.unsupported(
+                "Recursive queries are not supported.",
+                "Follow links with as many joins as there are levels.",
+                clause,
+            )
+        ctes = dict(around.ctes)
+        for cte in clause.expressions:
+            answer = self.bind(cte.this, Surroundings(None, ctes))
+            given = [column.name for column in cte.args["alias"].columns]
+            if given and len(given) != len(answer.columns):
+                self.b.complaints.wrong(
+                    f"{cte.alias} has {len(answer.columns)} columns, and {len(given)} names are "
+                    "given.",
+                    cte.args["alias"],
+                )
+            if given:
+                columns = zip(given, (column for _, column in answer.columns), strict=True)
+                answer = replace(answer, columns=tuple(columns))
+            ctes[cte.alias.lower()] = answer
+        return replace(around, ctes=ctes)
+
+    # --- SELECT ---------------------------------------------------------------------------------
+
+    def _select(self, tree: exp.Select, around: Surroundings) -> Answer:
+        for key, (what, instead) in REFUSED.items():
+            if tree.args.get(key):
+                self.b.complaints.unsupported(f"{what} is not supported.", instead, tree)
+        frame, correlated = self.body(tree, around)
+        if correlated:
+            raise subqueries.correlated(correlated)
+        return self.finish(tree, frame, around)
+
+    def body(self, tree: exp.Select, around: Surroundings) -> tuple[Frame, list[exp.Expr]]:
+        """FROM and WHERE; the conditions that read columns of the query around are left over."""
+        if tree.args.get("from_") is None:
+            frame = Frame(self.b.one_row(), Scope(outer=around.outer))
+            conditions = self._conditions(tree, frame.scope)
+            plain = [c for c in conditions if not subqueries.contains(c)]
+        else:
+            factors = self.relations.factors(tree, around)
+            conditions = self._conditions(tree, factors.scope)
+            plain = [c for c in conditions if not subqueries.contains(c)]
+            if around.domain is None:
+                factors.conditions += [c for c in plain if not subqueries.is_outer(c)]
+            else:
+                factors.conditions += plain
+                factors.frames.append(Frame(around.domain, factors.scope))
+            frame = factors.joined(self.b)
+            frame = Frame(frame.plan, factors.scope)
+        if tree.args.get("from_") is None:
+            if around.domain is not None:
+                frame = frame.over(Join(frame.plan, around.domain))
+            frame = filtered(self.b, frame, [c for c in plain if not subqueries.is_outer(c)])
+        correlated = [c for c in plain if subqueries.is_outer(c)]
+        nested = [c for c in conditions if subqueries.contains(c)]
+        return subqueries.filtered(self, frame, nested, around), correlated
+
+    def _conditions(self, tree: exp.Select, scope: Scope) -> list[exp.Expr]:
+        where = tree.args.get("where")
+        return conjuncts(self.b.names.resolve(where.this, scope)) if where else []
+
+    def finish(self, tree: exp.Select, frame: Frame, around: Surroundings) -> Answer:
+        """Everything after WHERE."""
+        frame = self.grouping.with_time_group(tree, frame)
+        outputs = self._outputs(tree, frame.scope)
+        order = self._order(tree, frame.scope, outputs)
+        having, qualify = tree.args.get("having"), tree.args.get("qualify")
+        scope = replace(frame.scope, aliases={n.lower(): t for n, t in outputs if n})
+        clauses = [t for _, t in outputs] + [key.this for key in order]
+        conditions = [
+            [self.b.names.resolve(c, scope) for c in conjuncts(clause.this)] if clause else []
+            for clause in (having, qualify)
+        ]
+        trees = [*clauses, *conditions[0], *conditions[1]]
+        if tree.args.get("group") or any(self.grouping.aggregates(t) for t in trees):
+            frame, trees = self.grouping.grouped(tree, frame, trees, outputs, around.carried)
+        elif having:
+            self.b.complaints.wrong("HAVING needs GROUP BY or an aggregate; use WHERE.", having)
+        count = len(clauses)
+        after_having = trees[count : count + len(conditions[0])]
+        plain = [c for c in after_having if not subqueries.contains(c)]
+        nested = [c for c in after_having if subqueries.contains(c)]
+        frame = subqueries.filtered(self, filtered(self.b, frame, plain), nested, around)
+        trees = [*trees[:count], *trees[count + len(conditions[0]) :]]
+        frame, trees = self._with_subqueries(frame, trees, around)
+        frame, trees = self.ranking.ranked(tree, frame, trees, around.carried)
+        frame = filtered(self.b, frame, trees[count:])
+        return self._projected(tree, frame, outputs, trees[:count], order, around)
+
+    def _with_subqueries(
+        self, frame: Frame, trees: Sequence[exp.Expr], around: Surroundings
+    ) -> tuple[Frame, list[exp.Expr]]:
+        found = []
+        for tree in trees:
+            frame, replaced = subqueries.values(self, frame, tree, around)
+            found.append(replaced)
+        return frame, found
+
+    # --- the select list ------------------------------------------------------------------------
+
+    def _outputs(self, tree: exp.Select, scope: Scope) -> list[tuple[str, exp.Expr]]:
+        """The select list: names, and trees whose names are resolved; stars are spelt out."""
+        outputs: list[tuple[str, exp.Expr]] = []
+        aliases: dict[str, exp.Expr] = {}
+        for item in tree.expressions:
+            star = item.this if isinstance(item, exp.Column) else item
+            if isinstance(star, exp.Star):
+                outputs += self._starred(item, star, scope)
+                continue
+            name = item.alias or self._name_of(item)
+            inner = item.this if isinstance(item, exp.Alias) else item
+            resolved = self.b.names.resolve(inner, replace(scope, aliases=aliases))
+            outputs.append((name, resolved))
+            if isinstance(item, exp.Alias):
+                aliases.setdefault(name.lower(), resolved)
+        return outputs
+
+    def _starred(self, item: exp.Expr, star: exp.Star, scope: Scope) -> list[tuple[str, exp.Expr]]:
+        relation = item.args["table"].name if item.args.get("table") else None
+        items = scope.visible(relation)
+        if not items:
+            self.b.complaints.unknown("relation", relation or "*", scope.relations(), item)
+        if star.args.get("replace") or star.args.get("rename"):
+            self.b.complaints.unsupported(
+                "* REPLACE and * RENAME are not supported.", "List the columns.", star
+            )
+        left_out = {}
+        for column in star.args.get("except_") or ():
+            if not any(item.name.lower() == column.name.lower() for item in items):
+                self.b.complaints.unknown("column", column.name, [i.name for i in items], column)
+            left_out[column.name.lower()] = column
+        return [
+            (i.name, bound_column(i.column, item)) for i in items if i.name.lower() not in left_out
+        ]
+
+    def _name_of(self, item: exp.Expr) -> str:
+        match unwrapped(item):
+            case exp.Column() as column:
+                return column.name
+            case exp.Dot() as dot:
+                return dot.expression.name
+        from penstock.sql.dialect import Penstock
+
+        return item.sql(Penstock, normalize_functions="lower").replace("`", "")
+
+    def _projected(
+        self,
+        tree: exp.Select,
+        frame: Frame,
+        outputs: Sequence[tuple[str, exp.Expr]],
+        trees: Sequence[exp.Expr],
+        order: Sequence[exp.Ordered],
+        around: Surroundings,
+    ) -> Answer:
+        columns: list[tuple[str, str]] = []
+        computed: list[tuple[str, Expr]] = []
+        for (name, _), value in zip(outputs, trees, strict=False):
+            chosen = self.b.fresh(name)
+            computed.append((chosen, self.b.expr(value, frame)))
+            columns.append((name, chosen))
+        by_tree = {value.sql(): chosen for value, (_, chosen) in zip(trees, columns, strict=False)}
+        keys, extra = [], []
+        for ordered, value in zip(order, trees[len(outputs) :], strict=True):
+            column = by_tree.get(value.sql())
+            if column is None:
+                if tree.args.get("distinct"):
+                    self.b.complaints.wrong(
+                        "With DISTINCT, ORDER BY can only name columns of the select list.", value
+                    )
+                column = self.b.fresh("order")
+                extra.append((column, self.b.expr(value, frame)))
+            keys.append(_sort_key(column, ordered))
+        carried = kept(frame.plan, around.carried)
+        plan: Node = Map(frame.plan, (*computed, *extra, *carried))
+        if tree.args.get("distinct"):
+            self._check_distinct(tree)
+            plan = Distinct(plan)
+        plan = self._cut(tree, plan, keys, around)
+        if extra and isinstance(plan, Rank | Filter):
+            plan = project(plan, [*(c for _, c in columns), *around.carried])
+        elif extra:
+            plan = Map(frame.plan, (*computed, *carried))
+        return Answer(plan, tuple(columns))
+
+    def _check_distinct(self, tree: exp.Select) -> None:
+        if tree.args["distinct"].args.get("on"):
+            self.b.complaints.unsupported(
+                "DISTINCT ON is not supported.",
+                "Number the rows and keep the first: ROW_NUMBER() OVER (PARTITION BY ...) = 1.",
+                tree,
+            )
+
+    # --- ORDER BY and LIMIT ---------------------------------------------------------------------
+
+    def _order(
+        self, tree: exp.Expr, scope: Scope, outputs: Sequence[tuple[str, exp.Expr]]
+    ) -> list[exp.Ordered]:
+        """The keys of ORDER BY that decide which rows stay: there are none without a LIMIT."""
+        clause = tree.args.get("order")
+        if clause is None or not (tree.args.get("limit") or tree.args.get("offset")):
+            return []
+        names = {name.lower(): value for name, value in outputs}
+        keys = []
+        for ordered in clause.expressions:
+            ordered = ordered if isinstance(ordered, exp.Ordered) else exp.Ordered(this=ordered)
+            this = unwrapped(ordered.this)
+            match this:
+                case exp.Literal(is_string=False, this=text) if str(text).isdigit():
+                    value = self._by_position(int(text), outputs, this)
+                case exp.Column() if not this.table and this.name.lower() in names:
+                    value = names[this.name.lower()]
+                case _:
+                    value = self.b.names.resolve(this, replace(scope, aliases=names))
+            key = ordered.copy()
+            key.set("this", value.copy())
+            keys.append(key)
+        return keys
+
+    def _by_position(
+        self, position: int, outputs: Sequence[tuple[str, exp.Expr]], at: exp.Expr
+    ) -> exp.Expr:
+        if not 1 <= position <= len(outputs):
+            self.b.complaints.wrong(
+                f"There is no column {position} in a select list of {len(outputs)}.", at
+            )
+        return outputs[position - 1][1]
+
+    def _cut(
+        self, tree: exp.Expr, plan: Node, keys: Sequence[SortKey], around: Surroundings
+    ) -> Node:
+        """LIMIT and OFFSET, as the first rows of a rank."""
+        limit, offset = self._count(tree, "limit"), self._count(tree, "offset") or 0
+        if limit is None and not offset:
+            return plan
+        if limit == 0:
+            return Filter(plan, Constant(False, pa.bool_()))
+        number = self.b.fresh("row") if offset else None
+        top = None if limit is None else limit + offset
+        ranked: Node = Rank(plan, around.carried, tuple(keys), top, "row_number", number)
+        if number is None:
+            return ranked
+        place = Column(number, pa.int64())
+        ranked = Filter(ranked, compare(">", place, Constant(offset, pa.int64())))
+        return project(ranked, plan.schema.names)
+
+    def _count(self, tree: exp.Expr, key: str) -> int | None:
+        clause = tree.args.get(key)
+        if clause is None:
+            return None
+        tree_of_count = clause.expression if isinstance(clause, exp.Limit | exp.Offset) else clause
+        if isinstance(tree_of_count, exp.Column) and tree_of_count.name.upper() == "ALL":
+            return None
+        value = self.b.scalars.expr(tree_of_count, pa.schema([]))
+        match value:
+            case Constant(int() as number, _) if number >= 0:
+                return number
+        self.b.complaints.wrong(f"{key.upper()} needs a whole number.", clause)
+
+    def _limited(self, tree: exp.Expr, answer: Answer, around: Surroundings) -> Answer:
+        """ORDER BY and LIMIT of a set operation, which know only its columns."""
+        outputs = [(name, bound_column(column)) for name, column in answer.columns]
+        keys = []
+        frame = Frame(answer.plan, Scope())
+        for ordered in self._order(tree, Scope(), outputs):
+            column, frame = self.b.column(ordered.this, frame, "order")
+            keys.append(_sort_key(column, ordered))
+        plan = self._cut(tree, frame.plan, keys, around)
+        if plan is frame.plan:
+            return answer
+        names = [*(column for _, column in answer.columns), *around.carried]
+        return replace(answer, plan=plan if plan.schema.names == names else project(plan, names))
+
+    # --- set operations and VALUES --------------------------------------------------------------
+
+    def _set_operation(self, tree: exp.SetOperation, around: Surroundings) -> Answer:
+        if tree.args.get("by_name"):
+            self.b.complaints.unsupported(
+                "BY NAME is not supported.", "List the columns in one order on both sides.", tree
+            )
+        left, right = self.bind(tree.this, around), self.bind(tree.expression, around)
+        if len(left.columns) != len(right.columns):
+            self.b.complaints.wrong(
+                f"The two sides have {len(left.columns)} and {len(right.columns)} columns.", tree
+            )
+        names = [self.b.fresh(name) for name, _ in left.columns]
+        sides = self._aligned(left, right, names, tree, around)
+        columns = tuple(zip((name for name, _ in left.columns), names, strict=True))
+        distinct = bool(tree.args.get("distinct"))
+        if isinstance(tree, exp.Union):
+            union: Node = Union(sides)
+            return Answer(Distinct(union) if distinct else union, columns)
+        return Answer(SetOperation(SET_KINDS[type(tree), distinct], *sides), columns)
+
+    def _aligned(
+        self,
+        left: Answer,
+        right: Answer,
+        names: Sequence[str],
+        tree: exp.Expr,
+        around: Surroundings,
+    ) -> tuple[Node, Node]:
+        """Both sides with the same names and types."""
+        outputs: tuple[list[tuple[str, Expr]], list[tuple[str, Expr]]] = ([], [])
+        pairs = zip(left.columns, right.columns, strict=True)
+        for name, ((_, a), (_, c)) in zip(names, pairs, strict=True):
+            first = Column(a, left.plan.schema.field(a).type)
+            second = Column(c, right.plan.schema.field(c).type)
+            wanted = self.b.scalars.common_type(first, second, tree)
+            outputs[0].append((name, self.b.scalars.cast(first, wanted, tree)))
+            outputs[1].append((name, self.b.scalars.cast(second, wanted, tree)))
+        return (
+            Map(left.plan, (*outputs[0], *kept(left.plan, around.carried))),
+            Map(right.plan, (*outputs[1], *kept(right.plan, around.carried))),
+        )
+
+    def _values(self, tree: exp.Values) -> Answer:
+        """The rows of a VALUES, as a table that is there for all time."""
+        nothing = pa.schema([])
+        rows = [
+            [self._constant(self.b.scalars.expr(value, nothing)) for value in _fields(row)]
+            for row in tree.expressions
+        ]
+        widths = {len(row) for row in rows}
+        if len(widths) > 1:
+            self.b.complaints.wrong(f"The rows have {sorted(widths)} values.", tree)
+        columns: dict[str, pa.Array] = {}
+        for i in range(widths.pop()):
+            first = rows[0][i]
+            for row in rows[1:]:
+                wanted = self.b.scalars.common_type(first, row[i], tree)
+                first = Constant(None, wanted)
+            columns[f"col{i + 1}"] = pa.array([row[i].value for row in rows], first.type)
+        table = pa.table(columns)
+        name = tree.sql()
+        self.b.constants[name] = table
+        return Answer(Scan(name, table.schema), tuple((c, c) for c in columns))
+
+    def _constant(self, value: Expr) -> Constant:
+        assert isinstance(value, Constant), "without columns, expressions are constants"
+        return value
+
+
+def as_stream(plan: Node, output: str) -> Node:
+    """CQL's streams: what comes, what goes, or all there is whenever anything changes."""
+    match output:
+        case "ISTREAM":
+            return Changes(plan, "inserted")
+        case "DSTREAM":
+            return Changes(plan, "deleted")
+        case "RSTREAM":
+            return rstream(plan)
+    return plan
+
+
+def _fields(row: exp.Expr) -> list[exp.Expr]:
+    return row.expressions if isinstance(row, exp.Tuple) else [unwrapped(row)]
+
+
+def _sort_key(column: str, ordered: exp.Ordered) -> SortKey:
+    descending = bool(ordered.args.get("desc"))
+    first = ordered.args.get("nulls_first")
+    return SortKey(column, descending, not descending if first is None else bool(first))

@@ -1,0 +1,309 @@
+"""Scalar expressions: trees whose names are resolved become expressions of the algebra.
+
+What Penstock evaluates itself becomes a tree of simple functions, with the casts that Spark would
+add. Anything else stays SQL text over its columns, for Spark to type now and to evaluate later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from functools import reduce
+
+import pyarrow as pa
+from sqlglot import exp
+
+from penstock.algebra import times
+from penstock.algebra.expr import Call, Column, Expr, Literal, is_simple
+from penstock.sql.binding import types
+from penstock.sql.binding.analyser import Analyser, AnalysisError
+from penstock.sql.binding.complaints import Complaints
+from penstock.sql.dialect import Penstock
+from penstock.sql.windows import UNITS
+
+COMPARISONS: dict[type[exp.Expr], str] = {
+    exp.EQ: "=",
+    exp.NEQ: "<>",
+    exp.LT: "<",
+    exp.LTE: "<=",
+    exp.GT: ">",
+    exp.GTE: ">=",
+    exp.NullSafeEQ: "<=>",
+}
+ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Mod: "%"}
+
+VOLATILE = {
+    *("current_catalog", "current_database", "current_schema", "current_time", "current_user"),
+    *("current_date", "curdate", "current_timestamp", "localtimestamp", "session_user", "user"),
+    *("input_file_name", "monotonically_increasing_id", "spark_partition_id", "shuffle", "uuid"),
+    *("rand", "randn", "random", "randstr", "uniform"),
+}
+VOLATILE_NODES = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.Rand, exp.Randn)
+
+
+def bound_column(name: str, like: exp.Expr | None = None) -> exp.Column:
+    """A column of a plan, in a tree; it points to the text that it came from."""
+    column = exp.column(exp.to_identifier(name, quoted=True))
+    column.meta["bound"] = True
+    if like is not None:
+        places = [node.meta for node in like.walk() if "start" in node.meta]
+        if places:
+            column.meta["start"] = min(meta["start"] for meta in places)
+            column.meta["end"] = max(meta["end"] for meta in places)
+    return column
+
+
+def constant(value: Literal) -> exp.Expr:
+    """A constant in a tree."""
+    return exp.convert(value.value)
+
+
+def is_bound(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Column) and "bound" in node.meta
+
+
+def names_in(tree: exp.Expr) -> list[str]:
+    """The columns of the plan that a tree reads, each once."""
+    return list(dict.fromkeys(node.name for node in tree.walk() if is_bound(node)))
+
+
+def unwrapped(tree: exp.Expr) -> exp.Expr:
+    while isinstance(tree, exp.Paren):
+        tree = tree.this
+    return tree
+
+
+class Scalars:
+    def __init__(self, analyser: Analyser, complaints: Complaints) -> None:
+        self._analyser = analyser
+        self._complaints = complaints
+
+    def expr(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
+        """The expression that a tree stands for, over the columns of a plan."""
+        self._check(tree, schema)
+        return self._expr(tree, schema)
+
+    def predicate(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
+        found = self.expr(tree, schema)
+        if pa.types.is_null(found.type):
+            return Literal(None, pa.bool_())
+        if found.type != pa.bool_():
+            kind = types.shown(found.type)
+            self._complaints.wrong(f"A condition is true or false; this is {kind}.", tree)
+        return found
+
+    def cast(self, expr: Expr, kind: pa.DataType, at: exp.Expr) -> Expr:
+        """The expression with another type, cast as Spark would."""
+        cast = types.widened(expr, kind)
+        if cast is None:
+            cast = Call("cast", (expr,), kind)
+        return cast
+
+    def common_type(self, left: Expr, right: Expr, at: exp.Expr) -> pa.DataType:
+        """The type in which Spark brings two values together."""
+        if left.type == right.type:
+            return left.type
+        schema = pa.schema([("a", left.type), ("b", right.type)])
+        try:
+            return self._analyser.type_of("coalesce(a, b)", schema)
+        except AnalysisError:
+            kinds = f"{types.shown(left.type)} and {types.shown(right.type)}"
+            self._complaints.wrong(f"{kinds} cannot be brought together; cast one of them.", at)
+
+    def _check(self, tree: exp.Expr, schema: pa.Schema) -> None:
+        for node in tree.walk():
+            if is_bound(node) and node.name not in schema.names:
+                self._complaints.wrong(
+                    f"Column {node.meta.get('name', node.name)} is neither grouped nor aggregated. "
+                    "Add it to GROUP BY, or take any_value, min or max of it.",
+                    node,
+                )
+            if isinstance(node, VOLATILE_NODES) or _function_name(node) in VOLATILE:
+                self._complaints.unsupported(
+                    f"{node.sql(Penstock)} is another value each time it is asked for.",
+                    "A view has one answer: use NOW() for event time, or a column of the source.",
+                    node,
+                )
+            if isinstance(node, exp.Anonymous) and node.name == "NOW":
+                self._complaints.unsupported(
+                    "NOW() moves on by itself, so only comparisons with it can be maintained.",
+                    "Write it as a condition of its own in WHERE: NOW() - INTERVAL 5 MINUTES < ts.",
+                    node,
+                )
+
+    def _expr(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
+        tree = unwrapped(tree)
+        if not any(map(is_bound, tree.walk())):
+            return self._constant(tree)
+        structural = self._structural(tree, schema)
+        if structural is not None and is_simple(structural):
+            return structural
+        return self._opaque(tree, schema)
+
+    def _structural(self, tree: exp.Expr, schema: pa.Schema) -> Expr | None:
+        """The tree in simple functions, where all of it has them."""
+
+        def part(child: exp.Expr) -> Expr:
+            return self._expr(child, schema)
+
+        match tree:
+            case exp.Column():
+                return Column(tree.name, schema.field(tree.name).type)
+            case exp.And() | exp.Or():
+                word = "and" if isinstance(tree, exp.And) else "or"
+                parts = [self.predicate(arg, schema) for arg in tree.flatten(unnest=False)]
+                return Call(word, tuple(parts), pa.bool_())
+            case exp.Not(this=this):
+                return Call("not", (self.predicate(this, schema),), pa.bool_())
+            case exp.Is(this=this, expression=exp.Null()):
+                return Call("is null", (part(this),), pa.bool_())
+            case exp.Between(this=this) if not tree.args.get("symmetric"):
+                low = exp.GTE(this=this.copy(), expression=tree.args["low"].copy())
+                high = exp.LTE(this=this.copy(), expression=tree.args["high"].copy())
+                return Call("and", (part(low), part(high)), pa.bool_())
+            case exp.In(this=this, expressions=[_, *_] as items) if len(items) <= 20:
+                equal = [part(exp.EQ(this=this.copy(), expression=i.copy())) for i in items]
+                return equal[0] if len(equal) == 1 else Call("or", tuple(equal), pa.bool_())
+            case exp.Case():
+                return self._case(tree, part)
+            case exp.If(this=test, args={"true": then}):
+                otherwise = part(tree.args["false"]) if tree.args.get("false") else types.NULL
+                return types.choice(self.predicate(test, schema), part(then), otherwise)
+            case exp.Coalesce(this=first, expressions=rest):
+                values = types.unified([part(first), *map(part, rest)])
+                return Call("coalesce", tuple(values), values[0].type) if values else None
+            case exp.Neg(this=this):
+                value = part(this)
+                return Call("negative", (value,), value.type)
+            case exp.Cast(this=this, to=to) if isinstance(tree, exp.Cast | exp.TryCast):
+                wanted = self.named_type(to.sql(Penstock), to)
+                return types.widened(part(this), wanted)
+            case exp.Div(this=a, expression=b):
+                return types.quotient(part(a), part(b))
+            case exp.Add() | exp.Sub() if (moved := self._moved_time(tree, schema)) is not None:
+                return moved
+        if type(tree) in COMPARISONS:
+            return self._comparison(tree, part)
+        if type(tree) in ARITHMETIC:
+            both = types.unified([part(tree.this), part(tree.expression)])
+            if not both or not types.is_plain_number(both[0].type):
+                return None
+            return Call(ARITHMETIC[type(tree)], tuple(both), both[0].type)
+        return None
+
+    def _comparison(self, tree: exp.Expr, part: Callable[[exp.Expr], Expr]) -> Expr | None:
+        left, right = part(tree.this), part(tree.expression)
+        both = types.comparable(left, right)
+        if both is None:
+            both = self._with_text_as(left, right)
+        return Call(COMPARISONS[type(tree)], both, pa.bool_()) if both else None
+
+    def _with_text_as(self, left: Expr, right: Expr) -> tuple[Expr, Expr] | None:
+        """Text beside a time is a time: `d < '1995-01-01'`."""
+        match left, right:
+            case _, Literal(str() as text, _) if types.is_time(left.type):
+                return left, self._literal_as(text, left.type)
+            case Literal(str() as text, _), _ if types.is_time(right.type):
+                return self._literal_as(text, right.type), right
+        return None
+
+    def _literal_as(self, text: str, kind: pa.DataType) -> Literal:
+        quoted = exp.Literal.string(text).sql(Penstock)
+        return self._analyser.constant(f"CAST({quoted} AS {types.sql_type(kind)})")
+
+    def _case(self, tree: exp.Case, part: Callable[[exp.Expr], Expr]) -> Expr | None:
+        result = part(tree.args["default"]) if tree.args.get("default") else types.NULL
+        for branch in reversed(tree.args["ifs"]):
+            test = branch.this
+            if tree.this is not None:
+                test = exp.EQ(this=tree.this.copy(), expression=test.copy())
+            chosen = types.choice(part(test), part(branch.args["true"]), result)
+            if chosen is None:
+                return None
+            result = chosen
+        return result
+
+    def _moved_time(self, tree: exp.Expr, schema: pa.Schema) -> Expr | None:
+        """A timestamp plus or minus an interval of fixed length."""
+        this, other = unwrapped(tree.this), unwrapped(tree.expression)
+        if isinstance(this, exp.Interval) and isinstance(tree, exp.Add):
+            this, other = other, this
+        length = interval_micros(other)
+        if length is None:
+            return None
+        time = self._expr(this, schema)
+        if not pa.types.is_timestamp(time.type):
+            return None
+        sign = "+" if isinstance(tree, exp.Add) else "-"
+        return times.timestamp_of(times.shifted(times.micros(time), sign, length), time.type)
+
+    def _constant(self, tree: exp.Expr) -> Literal:
+        match tree:
+            case exp.Null():
+                return types.NULL
+            case exp.Boolean(this=value):
+                return Literal(bool(value), pa.bool_())
+            case exp.Literal(is_string=True, this=text):
+                return Literal(str(text), pa.string())
+            case exp.Literal(this=text) if str(text).isdigit() and int(text) < 2**63:
+                kind = pa.int32() if int(text) < 2**31 else pa.int64()
+                return Literal(int(text), kind)
+            case exp.Neg(this=exp.Literal() as inner):
+                value = self._constant(inner)
+                if isinstance(value.value, int | float | Decimal):
+                    return Literal(-value.value, value.type)
+        try:
+            return self._analyser.constant(tree.sql(Penstock))
+        except AnalysisError as error:
+            self._complaints.wrong(str(error), tree)
+
+    def named_type(self, text: str, at: exp.Expr) -> pa.DataType:
+        try:
+            return self._analyser.named_type(text)
+        except AnalysisError as error:
+            self._complaints.wrong(str(error), at)
+
+    def _opaque(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
+        names = names_in(tree)
+        used = pa.schema([schema.field(name) for name in names])
+        try:
+            kind = self._analyser.type_of(tree.sql(Penstock), used)
+        except AnalysisError as error:
+            self._blame(tree, schema, str(error))
+        columns = tuple(Column(field.name, field.type) for field in used)
+        return Call(_template(tree, names), columns, kind)
+
+    def _blame(self, tree: exp.Expr, schema: pa.Schema, message: str) -> None:
+        """Complain about the smallest part that Spark objects to."""
+        for child in tree.iter_expressions():
+            if isinstance(child, exp.Func | exp.Binary | exp.Cast | exp.Paren | exp.Unary):
+                self._expr(child, schema)
+        self._complaints.wrong(message, tree)
+
+
+def interval_micros(tree: exp.Expr) -> int | None:
+    """The length of `INTERVAL n unit`, where the unit has one."""
+    match tree:
+        case exp.Interval(this=exp.Literal(this=count), unit=exp.Var(this=unit)):
+            if str(unit).upper() in UNITS and str(count).lstrip("-").isdigit():
+                return int(count) * UNITS[str(unit).upper()]
+    return None
+
+
+def _template(tree: exp.Expr, names: list[str]) -> str:
+    """The text of a tree with `{i}` where the i-th column stands."""
+
+    def marked(node: exp.Expr) -> exp.Expr:
+        return exp.var(f"\x00{names.index(node.name)}\x00") if is_bound(node) else node
+
+    text = tree.copy().transform(marked).sql(Penstock)
+    text = text.replace("{", "{{").replace("}", "}}")
+    return reduce(
+        lambda t, i: t.replace(f"\x00{i}\x00", "{" + str(i) + "}"), range(len(names)), text
+    )
+
+
+def _function_name(node: exp.Expr) -> str:
+    if isinstance(node, exp.Anonymous):
+        return str(node.this).lower()
+    return node.sql_name().lower() if isinstance(node, exp.Func) else ""

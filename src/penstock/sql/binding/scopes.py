@@ -1,0 +1,140 @@
+"""Names in a query: what each stands for, here or in the query around it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+from sqlglot import exp
+
+from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.scalars import bound_column
+
+TIME = "ts"
+
+
+@dataclass(frozen=True)
+class Item:
+    """A column as a query names it, and the plan's column that it is, or what it stands for."""
+
+    name: str
+    column: str
+    relation: str | None = None
+    only_qualified: bool = False
+    hidden: bool = False
+    domain: bool = False
+    tree: exp.Expr | None = None
+
+    def called(self, name: str, relation: str | None) -> bool:
+        if relation is None:
+            return not self.only_qualified and self.name.lower() == name.lower()
+        own = self.relation is not None and self.relation.lower() == relation.lower()
+        return own and self.name.lower() == name.lower()
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What can be named: the columns of the relations in FROM, and those of the query around.
+
+    A name that only the query around knows correlates the two. Its column is marked `outer`, unless
+    the query has been given the values that it can take, as a relation of its own: the domain.
+    """
+
+    items: tuple[Item, ...] = ()
+    outer: Scope | None = None
+    aliases: dict[str, exp.Expr] = field(default_factory=dict)
+
+    def visible(self, relation: str | None = None) -> list[Item]:
+        """What `*` stands for, or `relation.*`."""
+        if relation is None:
+            return [item for item in self.items if not item.hidden and not item.only_qualified]
+        return [
+            item
+            for item in self.items
+            if not item.hidden and (item.relation or "").lower() == relation.lower()
+        ]
+
+    def relations(self) -> list[str]:
+        return list(dict.fromkeys(item.relation for item in self.items if item.relation))
+
+    def find(self, name: str, relation: str | None) -> list[Item]:
+        found = [item for item in self.items if item.called(name, relation)]
+        shown = [item for item in found if not item.hidden]
+        return shown or found
+
+    def plus(self, items: Iterable[Item]) -> Scope:
+        return replace(self, items=(*self.items, *items))
+
+
+@dataclass
+class Names:
+    """Resolves names, and remembers which columns of a domain were named."""
+
+    complaints: Complaints
+    domain_columns: dict[str, None] = field(default_factory=dict)
+
+    def resolve(self, tree: exp.Expr, scope: Scope) -> exp.Expr:
+        """A copy of the tree whose names are columns of plans; queries in it stay as they are."""
+        root = exp.Paren(this=tree.copy())
+        for column in list(_columns(root.this)):
+            column.replace(self._resolved(column, scope))
+        return root.this
+
+    def _resolved(self, column: exp.Column, scope: Scope) -> exp.Expr:
+        parts = column.parts
+        around: Scope | None = scope
+        depth = 0
+        while around is not None:
+            if len(parts) > 1 and (found := around.find(parts[1].name, parts[0].name)):
+                return self._field(self._one(found, column, depth), parts[2:])
+            if found := around.find(parts[0].name, None):
+                return self._field(self._one(found, column, depth), parts[1:])
+            if len(parts) == 1 and column.name.lower() in around.aliases:
+                return exp.Paren(this=around.aliases[column.name.lower()].copy())
+            around = around.outer
+            depth += 1
+        self._unknown(column, scope)
+
+    def _one(self, found: list[Item], at: exp.Column, depth: int) -> exp.Expr:
+        if len(found) > 1:
+            owners = " and ".join(f"{i.relation}.{i.name}" for i in found if i.relation)
+            self.complaints.wrong(f"Column {at.name} is ambiguous: it could be {owners}.", at)
+        if found[0].tree is not None:
+            return found[0].tree.copy()
+        bound = bound_column(found[0].column, at)
+        bound.meta["name"] = at.name
+        if found[0].domain:
+            self.domain_columns[found[0].column] = None
+        if depth > int(found[0].domain):
+            bound.meta["outer"] = True
+        return bound
+
+    def _field(self, struct: exp.Expr, fields: Sequence[exp.Expr]) -> exp.Expr:
+        for part in fields:
+            struct = exp.Dot(this=struct, expression=exp.to_identifier(part.name, quoted=True))
+        return struct
+
+    def _unknown(self, column: exp.Column, scope: Scope) -> NoReturn:
+        relation = column.table or None
+        known = scope.relations()
+        if relation is not None and relation.lower() not in [name.lower() for name in known]:
+            self.complaints.unknown("relation", relation, known, column.args["table"])
+        names = [i.name for i in scope.items if relation is None or i in scope.visible(relation)]
+        self.complaints.unknown("column", column.name, names, column)
+
+
+def _columns(tree: exp.Expr) -> Iterator[exp.Column]:
+    """The names in a tree that are columns of this query: not of queries in it, nor of lambdas."""
+    if isinstance(tree, exp.Query):
+        return
+    if isinstance(tree, exp.Column) and not isinstance(tree.this, exp.Star):
+        if "bound" not in tree.meta:
+            yield tree
+        return
+    if isinstance(tree, exp.Lambda):
+        parameters = {parameter.name.lower() for parameter in tree.expressions}
+        yield from (c for c in _columns(tree.this) if c.parts[0].name.lower() not in parameters)
+        return
+    for child in tree.iter_expressions():
+        yield from _columns(child)

@@ -1,0 +1,170 @@
+"""Groups by windows in time: Spark's `window(ts, size, slide)` and `session_window(ts, gap)`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import pyarrow as pa
+from sqlglot import exp
+
+from penstock.algebra import times
+from penstock.algebra.expr import Call, Column, Expr, Literal, compare
+from penstock.algebra.plan import Filter, Map, Node, Session, Union, append_only, time_column
+from penstock.sql.binding import types
+from penstock.sql.binding.context import Binding, Frame, kept
+from penstock.sql.binding.scalars import bound_column, interval_micros, is_bound
+from penstock.sql.binding.scopes import Item, Scope
+from penstock.sql.windows import UNITS
+
+FUNCTIONS = ("window", "session_window")
+
+
+def is_time_group(tree: exp.Expr) -> bool:
+    return isinstance(tree, exp.Anonymous) and str(tree.this).lower() in FUNCTIONS
+
+
+def ends(tree: exp.Expr, scope: Scope) -> list[exp.Expr]:
+    """The keys of the window that a frame has got columns for; a session's end is none."""
+    name = str(tree.this).lower()
+    fields = ("start", "end") if name == "window" else ("start",)
+    return [bound_column(item.column, tree) for field in fields for item in scope.find(field, name)]
+
+
+def replaced(tree: exp.Expr, scope: Scope) -> exp.Expr:
+    """The tree with the start and end of the window where the function stands."""
+
+    def bound(name: str, function: str, at: exp.Expr) -> exp.Expr | None:
+        found = scope.find(name, function)
+        return bound_column(found[0].column, at) if found else None
+
+    def over(node: exp.Expr) -> exp.Expr:
+        match node:
+            case exp.Dot(this=exp.Anonymous(this=function)) if is_time_group(node.this):
+                return bound(node.expression.name, str(function).lower(), node) or node
+            case exp.Anonymous(this=function) if is_time_group(node):
+                start, end = (bound(n, str(function).lower(), node) for n in ("start", "end"))
+                if start is None or end is None:
+                    return node
+                text = exp.Literal.string
+                fields = [text("start"), start, text("end"), end]
+                return exp.Anonymous(this="named_struct", expressions=fields)
+        return node
+
+    last = {item.column for item in scope.find("end", "session_window")}
+
+    def ended(node: exp.Expr) -> exp.Expr:
+        """A session ends so long after its last row."""
+        return exp.Max(this=node) if is_bound(node) and node.name in last else node
+
+    return tree.copy().transform(over).transform(ended)
+
+
+@dataclass(frozen=True)
+class TimeGroup:
+    b: Binding
+    tree: exp.Expr
+
+    def applied(self, frame: Frame, partition: tuple[str, ...]) -> Frame:
+        """The frame with columns for the start and the end; rows once for each of their windows."""
+        name = str(self.tree.this).lower()
+        start, end = self.b.fresh(f"{name}.start"), self.b.fresh(f"{name}.end")
+        if name == "window":
+            plan = self._windows(frame, start, end)
+        else:
+            plan = self._sessions(frame, partition, start, end)
+        items = (
+            Item("start", start, name, only_qualified=True, hidden=True),
+            Item("end", end, name, only_qualified=True, hidden=True),
+            Item(name, start, hidden=True, only_qualified=True),
+        )
+        return Frame(plan, frame.scope.plus(items))
+
+    def _windows(self, frame: Frame, start: str, end: str) -> Node:
+        args = self.tree.expressions
+        if not 2 <= len(args) <= 4:
+            self._wrong("window(time, size), with a slide and an offset after it if need be.")
+        size = self._length(args[1])
+        slide = self._length(args[2]) if len(args) > 2 else size
+        offset = self._length(args[3]) if len(args) > 3 else 0
+        if not 0 < slide <= size:
+            self._wrong("A window is at least as long as its slide, and both are longer than 0.")
+        time = self.b.expr(args[0], frame)
+        now = self._ticks(time)
+        last = _last_multiple(now, slide, offset)
+        parts: list[Node] = []
+        for i in range(-(-size // slide)):
+            begins = times.shifted(last, "-", i * slide)
+            outputs = (
+                (start, self._shown(begins, time)),
+                (end, self._shown(times.shifted(begins, "+", size), time)),
+            )
+            plan: Node = frame.plan
+            if i * slide + slide > size:
+                plan = Filter(plan, compare("<", now, times.shifted(begins, "+", size)))
+            parts.append(Map(plan, (*kept(frame.plan), *outputs)))
+        return parts[0] if len(parts) == 1 else Union(tuple(parts))
+
+    def _sessions(self, frame: Frame, partition: tuple[str, ...], start: str, end: str) -> Node:
+        args = self.tree.expressions
+        if len(args) != 2:
+            self._wrong("session_window(time, gap).")
+        time = self.b.expr(args[0], frame)
+        own = isinstance(time, Column) and time.name == time_column(frame.plan)
+        if not own or not append_only(frame.plan):
+            self.b.complaints.unsupported(
+                "Sessions are of a stream's own event time.",
+                "Write session_window(ts, '10 minutes') over a stream that takes nothing back.",
+                self.tree,
+            )
+        begun, gap = self.b.fresh("session_start"), self._length(args[1])
+        # in Spark a session ends `gap` after its last row; a row at that very time is not in it
+        plan = Session(frame.plan, partition, gap - 1, begun)
+        begins, ends = Column(begun, pa.int64()), times.shifted(self._ticks(time), "+", gap)
+        bounds = ((start, self._shown(begins, time)), (end, self._shown(ends, time)))
+        return Map(plan, (*kept(frame.plan), *bounds))
+
+    def _ticks(self, time: Expr) -> Expr:
+        right = time.type in types.INTEGERS if self.b.catalog.integer_time else True
+        if not (right and (types.is_time(time.type) or time.type in types.INTEGERS)):
+            self._wrong(f"The first argument is a time; this is {types.shown(time.type)}.")
+        return times.micros(time)
+
+    def _shown(self, ticks: Expr, time: Expr) -> Expr:
+        if time.type in types.INTEGERS:
+            return ticks
+        return times.timestamp_of(ticks)
+
+    def _length(self, tree: exp.Expr) -> int:
+        found = interval_micros(tree)
+        if found is not None:
+            return found
+        match self.b.scalars.expr(tree, pa.schema([])):
+            case Literal(int() as number, _):
+                return number
+            case Literal(str() as text, _):
+                return self._parsed(text, tree)
+        self._wrong("The length is an interval such as '10 seconds'.")
+        raise AssertionError
+
+    def _parsed(self, text: str, tree: exp.Expr) -> int:
+        parts = re.findall(r"(-?\d+)\s*([a-zA-Z]+)", text.lower().removeprefix("interval"))
+        if not parts or any(unit.upper() not in UNITS for _, unit in parts):
+            self.b.complaints.wrong(
+                f"{text!r} is not a length of time; write one such as '10 seconds'.", tree
+            )
+        return sum(int(count) * UNITS[unit.upper()] for count, unit in parts)
+
+    def _wrong(self, message: str) -> None:
+        self.b.complaints.wrong(message, self.tree)
+
+
+def _last_multiple(now: Expr, slide: int, offset: int) -> Expr:
+    """The last `offset + k * slide` that is not after now."""
+    step = Literal(slide, pa.int64())
+
+    def remainder(value: Expr) -> Expr:
+        return Call("%", (value, step), pa.int64())
+
+    past = remainder(Call("+", (remainder(times.shifted(now, "-", offset)), step), pa.int64()))
+    return Call("-", (now, past), pa.int64())

@@ -1,0 +1,209 @@
+"""Time in queries: windows after a name, conditions on NOW(), synchronization."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+from sqlglot import exp
+
+from penstock.algebra import times
+from penstock.algebra.expr import Expr, Literal
+from penstock.algebra.plan import (
+    Node,
+    Periodic,
+    Restrict,
+    RowWindow,
+    Sync,
+    Window,
+    append_only,
+    time_column,
+)
+from penstock.sql import windows
+from penstock.sql.binding import types
+from penstock.sql.binding.catalog import Catalog, Relation, SyncPoints
+from penstock.sql.binding.context import Binding, Frame
+from penstock.sql.binding.scalars import interval_micros, unwrapped
+from penstock.sql.text import Name
+
+FLIPPED: dict[type[exp.Expr], type[exp.Expr]] = {
+    exp.EQ: exp.EQ,
+    exp.LT: exp.GT,
+    exp.LTE: exp.GTE,
+    exp.GT: exp.LT,
+    exp.GTE: exp.LTE,
+}
+
+
+# --- windows --------------------------------------------------------------------------------------
+
+
+def windowed(b: Binding, plan: Node, window: windows.Window, of: str, at: exp.Expr) -> Node:
+    """A stream with a window on it. Only what is never taken back can have one."""
+    if isinstance(window, windows.UnboundedWindow):
+        return plan
+    place = Name(of, window.span)
+    if not append_only(plan):
+        b.complaints.unsupported(
+            f"{of} takes rows back, so a window on it has no meaning of its own.",
+            f"Put the window on the stream that {of} reads, or make a stream of its changes first: "
+            f"CREATE VIEW v AS SELECT ISTREAM * FROM {of}.",
+            place,
+        )
+    match window:
+        case windows.RangeWindow(size, None):
+            return Window(plan, "sliding", length(b, size, place))
+        case windows.RangeWindow(size, windows.Duration() as slide):
+            inner = Window(plan, "sliding", length(b, size, place))
+            return Sync(inner, (Periodic(length(b, slide, place)),))
+        case windows.FixedWindow(size):
+            return Window(plan, "fixed", length(b, size, place))
+        case windows.RowsWindow(rows, partition):
+            columns = [_column(b, name, plan, of) for name in partition]
+            return RowWindow(plan, rows, tuple(columns))
+    return Window(plan, "sliding", 1)
+
+
+def length(b: Binding, duration: windows.Duration, at: Name) -> int:
+    """A duration in the units of the pipeline's time."""
+    if duration.ticks and not b.catalog.integer_time:
+        b.complaints.wrong(
+            f"Time is in timestamps here, so {duration.length} needs a unit: "
+            f"write {duration.length} SECONDS.",
+            at,
+        )
+    if not duration.ticks and b.catalog.integer_time:
+        b.complaints.wrong(
+            f"Time is plain integers here, so {duration} has no meaning: write a number.", at
+        )
+    return duration.length
+
+
+def _column(b: Binding, name: Name, plan: Node, of: str) -> str:
+    for known in plan.schema.names:
+        if known.lower() == name.text.lower():
+            return known
+    b.complaints.unknown(f"column of {of} named", name.text, plan.schema.names, name)
+
+
+# --- synchronization ------------------------------------------------------------------------------
+
+
+def synchronized(b: Binding, plan: Node, sync: exp.Expr) -> Node:
+    """The plan as it is at the points of a synchronization stream."""
+    entry = b.catalog.find(sync.name)
+    match entry:
+        case _, SyncPoints(parts):
+            return Sync(plan, parts)
+        case _, Relation() as relation:
+            return Sync(plan, (relation.plan,))
+    b.complaints.unknown("synchronization stream", sync.name, _synchronizing(b.catalog), sync)
+
+
+def _synchronizing(catalog: Catalog) -> list[str]:
+    return list(catalog.entries)
+
+
+# --- conditions on NOW() --------------------------------------------------------------------------
+
+
+def mentions_now(tree: exp.Expr) -> bool:
+    return any(_is_now(node) for node in tree.walk() if not isinstance(node, exp.Query))
+
+
+def _is_now(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Anonymous) and str(node.this) == "NOW"
+
+
+def restricted(b: Binding, frame: Frame, conditions: Sequence[exp.Expr]) -> Frame:
+    """The frame's records while all conditions on NOW() hold."""
+    for tree in sorted(conditions, key=_ends):
+        frame = frame.over(_restricted(b, frame, tree))
+    return frame
+
+
+def _ends(tree: exp.Expr) -> bool:
+    """Whether a condition ends validity; those that begin it come first, and often say nothing."""
+    ending = (exp.LT, exp.LTE) if mentions_now(tree.this) else (exp.GT, exp.GTE)
+    return isinstance(tree, ending)
+
+
+def _restricted(b: Binding, frame: Frame, tree: exp.Expr) -> Node:
+    if type(tree) not in FLIPPED or (mentions_now(tree.this) and mentions_now(tree.expression)):
+        b.complaints.unsupported(
+            "Only comparisons of NOW() with a value of the row can be maintained.",
+            "Write NOW() - INTERVAL 5 MINUTES < ts, expires > NOW() and the like, joined by AND.",
+            tree,
+        )
+    kind, moving, value = type(tree), tree.this, tree.expression
+    if mentions_now(value):
+        kind, moving, value = FLIPPED[kind], value, moving
+    bound = times.shifted(_ticks(b, value, frame), "-", _shift(b, moving))
+    plan = frame.plan
+    if kind in (exp.GT, exp.GTE, exp.EQ):
+        plan = _from(plan, times.shifted(bound, "+", int(kind is exp.GT)))
+    if kind in (exp.LT, exp.LTE, exp.EQ):
+        plan = _until(plan, times.shifted(bound, "+", int(kind is not exp.LT)))
+    return plan
+
+
+def _from(plan: Node, start: Expr) -> Node:
+    """Records only from a time on, which may be that of their coming anyhow."""
+    offset = _own_time(plan, start)
+    return plan if offset is not None and offset <= 0 else Restrict(plan, start, None)
+
+
+def _until(plan: Node, end: Expr) -> Node:
+    """Records only until a time; so long after their coming, that is a window."""
+    offset = _own_time(plan, end)
+    if offset is not None and offset > 0:
+        return Window(plan, "sliding", offset)
+    return Restrict(plan, None, end)
+
+
+def _own_time(plan: Node, value: Expr) -> int | None:
+    """c, where the value is the time at which the record itself comes, plus c."""
+    column = time_column(plan)
+    if column is None or not append_only(plan):
+        return None
+    return times.offset_from(value, column)
+
+
+def _shift(b: Binding, moving: exp.Expr) -> int:
+    """c, where the tree is NOW() + c."""
+    moving = unwrapped(moving)
+    if _is_now(moving):
+        return 0
+    match moving:
+        case exp.Add(this=a, expression=c) if mentions_now(a):
+            return _shift(b, a) + _constant_length(b, c)
+        case exp.Add(this=a, expression=c):
+            return _shift(b, c) + _constant_length(b, a)
+        case exp.Sub(this=a, expression=c) if mentions_now(a):
+            return _shift(b, a) - _constant_length(b, c)
+    b.complaints.unsupported(
+        "NOW() may be moved by a constant only.", "Write NOW() + c or NOW() - c.", moving
+    )
+
+
+def _constant_length(b: Binding, tree: exp.Expr) -> int:
+    tree = unwrapped(tree)
+    found = interval_micros(tree)
+    if found is not None and not b.catalog.integer_time:
+        return found
+    value = b.scalars.expr(tree, pa.schema([]))
+    match value:
+        case Literal(int() as number, _) if b.catalog.integer_time:
+            return number
+    unit = "a number" if b.catalog.integer_time else "an interval such as INTERVAL 5 MINUTES"
+    b.complaints.wrong(f"NOW() is moved by {unit} here.", tree)
+
+
+def _ticks(b: Binding, tree: exp.Expr, frame: Frame) -> Expr:
+    """A value that is compared with NOW(), as an integer."""
+    value = b.expr(tree, frame)
+    is_time = value.type in types.INTEGERS if b.catalog.integer_time else types.is_time(value.type)
+    if not is_time:
+        now = "an integer" if b.catalog.integer_time else "a timestamp"
+        b.complaints.wrong(f"NOW() is {now} here; this is {types.shown(value.type)}.", tree)
+    return times.micros(value)

@@ -1,0 +1,112 @@
+"""The casts that Spark adds, for the types on which Penstock computes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Call, Expr, Literal, is_simple
+
+NULL = Literal(None, pa.null())
+INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+
+
+def shown(kind: pa.DataType) -> str:
+    """A type as SQL names it."""
+    return "NULL" if pa.types.is_null(kind) else sql_type(kind).upper()
+
+
+def sql_type(kind: pa.DataType) -> str:
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    return from_arrow_type(kind).simpleString()
+
+
+def is_time(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+
+
+def is_plain_number(kind: pa.DataType) -> bool:
+    """Whether arithmetic has the type of its operands."""
+    return kind in INTEGERS or pa.types.is_floating(kind)
+
+
+def widened(expr: Expr, kind: pa.DataType) -> Expr | None:
+    """The expression in a type that holds all its values, where Penstock can cast to it."""
+    if expr.type == kind:
+        return expr
+    match expr:
+        case Literal(None, _):
+            return Literal(None, kind)
+        case Literal(int() as value, _) if kind in INTEGERS and expr.type in INTEGERS:
+            if -(2 ** (kind.bit_width - 1)) <= value < 2 ** (kind.bit_width - 1):
+                return Literal(value, kind)
+            return None
+        case Literal((int() | Decimal()) as value, _) if pa.types.is_float64(kind):
+            return Literal(float(value), kind)
+    cast = Call("cast", (expr,), kind)
+    return cast if is_simple(cast) else None
+
+
+def unified(values: Sequence[Expr]) -> list[Expr] | None:
+    """The values in the one of their types that holds them all; None where only Spark knows."""
+    kinds = [value.type for value in values if not pa.types.is_null(value.type)]
+    if not kinds:
+        return list(values)
+    for kind in kinds:
+        cast = [widened(value, kind) for value in values]
+        narrowed = any(_narrows(value.type, kind) for value in values)
+        if not narrowed and all(value is not None for value in cast):
+            return [value for value in cast if value is not None]
+    return None
+
+
+def _narrows(kind: pa.DataType, to: pa.DataType) -> bool:
+    if kind in INTEGERS and to in INTEGERS:
+        return kind.bit_width > to.bit_width
+    return pa.types.is_decimal(kind) and kind != to and not pa.types.is_floating(to)
+
+
+def comparable(left: Expr, right: Expr) -> tuple[Expr, Expr] | None:
+    """Both sides of a comparison in one type; a constant takes the type of the other side."""
+    for value, constant in ((left, right), (right, left)):
+        if isinstance(constant, Literal):
+            fitted = _fitted(constant, value.type)
+            if fitted is not None:
+                return (value, fitted) if value is left else (fitted, value)
+    both = unified([left, right])
+    return (both[0], both[1]) if both else None
+
+
+def _fitted(constant: Literal, kind: pa.DataType) -> Literal | None:
+    """The same number as a constant of another type."""
+    value = constant.value
+    if pa.types.is_decimal(kind) and isinstance(value, int | Decimal):
+        if isinstance(value, bool):
+            return None
+        exact = Decimal(value).quantize(Decimal(1).scaleb(-kind.scale))
+        digits = len(exact.as_tuple().digits)
+        return Literal(exact, kind) if exact == value and digits <= kind.precision else None
+    cast = widened(constant, kind)
+    return cast if isinstance(cast, Literal) else None
+
+
+def choice(test: Expr, then: Expr, otherwise: Expr) -> Expr | None:
+    both = unified([then, otherwise])
+    return Call("if", (test, *both), both[0].type) if both else None
+
+
+def quotient(a: Expr, b: Expr) -> Expr | None:
+    """Spark divides numbers as doubles, and decimals in a way of their own."""
+    if any(pa.types.is_decimal(value.type) and not isinstance(value, Literal) for value in (a, b)):
+        return None
+    if all(pa.types.is_decimal(value.type) or value.type in INTEGERS for value in (a, b)) and any(
+        pa.types.is_decimal(value.type) for value in (a, b)
+    ):
+        return None
+    doubles = [widened(value, pa.float64()) for value in (a, b)]
+    if doubles[0] is None or doubles[1] is None:
+        return None
+    return Call("/", (doubles[0], doubles[1]), pa.float64())

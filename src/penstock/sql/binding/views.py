@@ -1,0 +1,66 @@
+"""A whole query as a view: its plan, its key, and how it is passed on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Column
+from penstock.algebra.keys import key_of
+from penstock.algebra.plan import Map, Node
+from penstock.rewrite.progress import with_closing
+from penstock.sql.binding.analyser import Analyser
+from penstock.sql.binding.catalog import Catalog
+from penstock.sql.binding.closing import final
+from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.context import Binding, Surroundings
+from penstock.sql.binding.query import QueryBinder, as_stream
+from penstock.sql.binding.scalars import Scalars
+from penstock.sql.binding.scopes import Names
+from penstock.sql.statements import Emit, Query
+from penstock.sql.text import Name
+
+
+@dataclass(frozen=True)
+class BoundView:
+    """`constants` are the rows of tables that the plan reads and that no statement has made."""
+
+    plan: Node
+    key: tuple[str, ...] | None
+    constants: Mapping[str, pa.Table]
+
+
+def bind_query(
+    query: Query, catalog: Catalog, analyser: Analyser, columns: Sequence[Name] = ()
+) -> BoundView:
+    complaints = Complaints(query)
+    scalars = Scalars(analyser, complaints)
+    binding = Binding(catalog, scalars, complaints, Names(complaints))
+    answer = QueryBinder(binding).bind(query.tree, Surroundings())
+    names = [name for name, _ in answer.columns]
+    if columns:
+        if len(columns) != len(names):
+            complaints.wrong(
+                f"The query has {len(names)} columns, and {len(columns)} names are given.",
+                columns[0],
+            )
+        names = [name.text for name in columns]
+    _check_unique(names, complaints)
+    fields = zip(names, answer.columns, strict=True)
+    outputs = tuple((n, Column(c, answer.plan.schema.field(c).type)) for n, (_, c) in fields)
+    plan: Node = with_closing(Map(answer.plan, outputs))
+    if query.output is not None:
+        plan = as_stream(plan, query.output.value)
+    if query.emit is Emit.FINAL:
+        plan = final(plan, complaints)
+    return BoundView(plan, key_of(plan), binding.constants)
+
+
+def _check_unique(names: Sequence[str], complaints: Complaints) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            complaints.wrong(f"Two columns are called {name}. Give one another name with AS.")
+        seen.add(name.lower())

@@ -1,0 +1,25 @@
+"""What statements define beside sources and views, as it is kept in the log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.sql.binding.catalog import Moment, SyncPoints
+
+
+@dataclass(frozen=True)
+class StreamDefinition:
+    """A tagged stream over a source; without a key every row is an insert."""
+
+    source: str
+    key: tuple[str, ...]
+    operation: str | None
+    text: str
+
+
+@dataclass(frozen=True)
+class ClockView:
+    """A view over the clock: points in time, or the latest of them."""
+
+    points: SyncPoints | Moment
+    text: str
