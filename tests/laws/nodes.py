@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from random import Random
 from typing import TypeAlias
@@ -41,6 +42,7 @@ NODES: dict[str, Maker] = {
     "upsert": lambda plans: plans.upsert(plans.scan(append_only=True)),
     "session": lambda plans: plans.session(plans.scan(append_only=True)),
     "rank": lambda plans: plans.rank(plans.scan()),
+    "rank of all": lambda plans: replace(plans.rank(plans.scan()), limit=None, number="rank"),
     "coalesce": lambda plans: plans.coalesce(plans.scan()),
     "split": lambda plans: plans.split(plans.scan()),
     "sync to points": lambda plans: plans.sync(plans.scan()),

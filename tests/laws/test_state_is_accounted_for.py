@@ -51,6 +51,7 @@ PLANS: dict[str, p.Node] = {
     "median distinct": aggregate("median", distinct=True),
     "collect": aggregate("collect_list"),
     "row number": p.Rank(LEFT, *TOP),
+    "row number of all": p.Rank(LEFT, TOP[0], TOP[1], None, number="n"),
     "rank": p.Rank(LEFT, *TOP, "rank", "n"),
     "dense rank by value": p.Rank(LEFT, ("v",), (p.SortKey("k"),), 3, "dense_rank"),
     "session": p.Session(S, ("k", "v"), 30),

@@ -49,6 +49,23 @@ def join_of_sets(plans: Plans) -> p.Join:
     return replace(node, left=p.Distinct(node.left), right=p.Distinct(node.right))
 
 
+def filtered_rank(plans: Plans) -> p.Node:
+    """A filter with conditions on the rank, below, at and above what there is."""
+    below = replace(plans.rank(some(plans)), number="rank")
+    shown: p.Node = below
+    if plans.rng.random() < 0.3:
+        rank = ex.Column("rank", pa.int64())
+        shown = p.Map(below, (("n", rank), *p.project(below, below.schema.names).outputs))
+    parts = list(ex.conjuncts(plans.predicate(shown))) if plans.rng.random() < 0.5 else []
+    for _ in range(plans.rng.randint(1, 2)):
+        field = plans.rng.choice([f for f in shown.schema if f.name in ("rank", "n")])
+        sides: list[ex.Expr] = [ex.Column(field.name, field.type)]
+        sides.append(ex.Literal(plans.rng.randint(-1, 4), field.type))
+        plans.rng.shuffle(sides)
+        parts.append(ex.compare(plans.rng.choice(ex.COMPARISONS), *sides))
+    return p.Filter(shown, ex.conjunction(tuple(parts)))
+
+
 def wide_or_thin_join(plans: Plans) -> p.Join:
     return plans.rng.choice((join, thin_join))(plans)
 
@@ -258,6 +275,7 @@ PATTERNS: dict[str, Pattern] = {
     "push_filter_through_aggregate": filtered_on(keys, over(Plans.aggregate)),
     "push_filter_through_join": filtered_on(one_side, join),
     "push_filter_through_rank": filtered_on(partition, over(Plans.rank)),
+    "bound_rank": filtered_rank,
     "push_filter_through_window": filtered(over(Plans.window, log)),
     "push_filter_through_row_window": filtered_on(partition, over(Plans.row_window, log)),
     "push_filter_through_upsert": filtered_on(key, over(Plans.upsert, log)),

@@ -92,6 +92,20 @@ def test_rules_that_undo_each_other_are_stopped(monkeypatch: pytest.MonkeyPatch)
         rw.rewrite(query())
 
 
+def test_a_rank_is_bounded_below_maps_that_rename() -> None:
+    ranked = p.Rank(BIDS, ("auction",), (p.SortKey("price", True),), None, "row_number", "n")
+    renamed = p.Map(ranked, (("bidder", column("bidder")), ("place", column("n"))))
+    first = p.Filter(p.Map(renamed, (("p", column("place")),)), is_("p", 1))
+    assert outline(rw.rewrite(first)) == text(
+        """
+        map p=n
+          filter (n = 1)
+            row_number 1 per auction by price desc as n
+              bids
+        """
+    )
+
+
 def test_equal_inputs_stay_equal() -> None:
     total = p.Aggregate(p.Filter(p.Window(BIDS, "fixed", 60), is_("auction", 1)), ("bidder",), ())
     plan = rw.rewrite(p.Union((total, total)))

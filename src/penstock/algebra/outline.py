@@ -46,7 +46,7 @@ def _line(node: p.Node) -> str:
         case p.Session(_, partition, gap, start):
             words += [gap, *_listed("per", partition), f"as {start}"]
         case p.Rank(_, partition, order, limit, kind, number, until):
-            words = [kind, limit, *_listed("per", partition)]
+            words = [kind, "all" if limit is None else limit, *_listed("per", partition)]
             words += _listed("by", tuple(map(_sort_key, order)))
             words += [f"as {number}"] if number is not None else []
             words += [f"until {until}"] if until is not None else []

@@ -392,7 +392,7 @@ RANK_KINDS: tuple[RankKind, ...] = ("row_number", "rank", "dense_rank")
 
 @dataclass(frozen=True)
 class Rank(Node):
-    """The records of each partition whose rank by `order` is at most `limit`.
+    """The records of each partition whose rank by `order` is at most `limit`, all if it is None.
 
     Where `number` is given, the rank is a column of that name. Row numbers break ties by the order
     of records. `until`, computed from the partition columns, says from when on the input has no
@@ -403,14 +403,17 @@ class Rank(Node):
     input: Node
     partition: tuple[str, ...]
     order: tuple[SortKey, ...]
-    limit: int
+    limit: int | None
     kind: RankKind = "row_number"
     number: str | None = None
     until: Expr | None = None
 
     def __post_init__(self) -> None:
         self.require(self.kind in RANK_KINDS, f"no rank {self.kind!r}; {RANK_KINDS}")
-        self.require(self.limit > 0, f"the limit must be positive, not {self.limit}")
+        if self.limit is None:
+            self.require(self.number is not None, "without a limit, the rank must have a name")
+        else:
+            self.require(self.limit > 0, f"the limit must be positive, not {self.limit}")
         self._require_columns(self.partition, self.input.schema)
         self._require_columns(tuple(key.column for key in self.order), self.input.schema)
         self.require(self.number not in self.input.schema.names, f"{self.number!r} exists already")

@@ -217,7 +217,7 @@ def _rank(node: p.Rank, rows: Relation) -> Relation:
                 "rank": order.index(order[i]) + 1,
                 "dense_rank": len(set(order[: i + 1])),
             }[node.kind]
-            if number <= node.limit:
+            if node.limit is None or number <= node.limit:
                 result[(*e, number) if node.number else e] += 1
     return result
 

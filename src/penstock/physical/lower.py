@@ -18,6 +18,7 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Column, Expr, Literal, compare, substitute
+from penstock.element import INF
 from penstock.physical.distribution import key_of
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
@@ -256,7 +257,7 @@ class Graph:
             rows.schema,
             node.partition,
             order,
-            node.limit,
+            INF if node.limit is None else node.limit,
             node.number,
             append_only=grows,
             until=node.until,

@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeAlias
 
 from penstock.algebra.plan import Node
 from penstock.errors import PlanError
+from penstock.rewrite.bound_rank import bound_rank
 from penstock.rewrite.commute import commute
 from penstock.rewrite.drop_distinct_in_union import drop_distinct_in_union
 from penstock.rewrite.flatten_union import flatten_union
@@ -74,6 +75,7 @@ RULES: tuple[Rule, ...] = (
     push_filter_through_aggregate,
     push_filter_through_join,
     push_filter_through_rank,
+    bound_rank,
     push_filter_through_window,
     push_filter_through_row_window,
     push_filter_through_upsert,

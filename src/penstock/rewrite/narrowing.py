@@ -47,6 +47,8 @@ def narrowed(node: p.Node, needed: Iterable[str]) -> p.Node:
             if start not in names:
                 return narrowed(source, names)
             return replace(node, input=only(source, {*names, *partition} - {start}))
+        case p.Rank(source, limit=None, number=number) if number not in names:
+            return narrowed(source, names)
         case p.Rank(source, partition, order, kind=kind, number=number):
             if kind != "row_number":
                 ranked = {*partition, *(key.column for key in order)}

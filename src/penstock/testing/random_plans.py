@@ -145,7 +145,8 @@ class Plans:
             for column in self.columns(source)
         )
         number = self.name() if self.rng.random() < 0.5 else None
-        kind, limit = self.rng.choice(p.RANK_KINDS), self.rng.choice((1, 1, 2, 3))
+        kind = self.rng.choice(p.RANK_KINDS)
+        limit = self.rng.choice((1, 1, 2, 3) if number is None else (1, 2, 3, None))
         partition = self.columns(source)
         until = self._until_of(source, partition)
         return p.Rank(source, partition, order, limit, kind, number, until)
