@@ -173,8 +173,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def initialOffset(self) -> dict[str, int]:
         view = self._view()
-        since = self._source.time("since", view)
-        return _Offset(0, view.oldest if since is None else max(since, view.oldest)).to_json()
+        return _Offset(0, view.changes(self._source.time("since", view)).since).to_json()
 
     def latestOffset(self, start: dict[str, int], limit: ReadLimit) -> dict[str, int]:
         begun, view = _Offset(**start), self._view()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from penstock.algebra import codec
-from penstock.algebra.plan import Node
+from penstock.algebra.plan import Node, Scan
 from penstock.errors import PlanError
 from penstock.physical.program import Program, compile_views, view_spec
 from penstock.runtime.sources import SourceDefinition
@@ -39,9 +39,18 @@ class ViewDefinition:
                 known = ", ".join(self.plan.schema.names)
                 raise PlanError(f"no column {column!r} to be a key; there are {known}")
 
+    @property
+    def sources(self) -> frozenset[str]:
+        return sources_of(self.plan)
+
     def area(self, name: str) -> AreaSpec:
         """Where the records of the view are, by its name."""
         return view_spec(name, self.plan.schema, self.key)
+
+
+def sources_of(plan: Node) -> frozenset[str]:
+    """The names of the sources and tables that a plan reads."""
+    return frozenset(node.name for node in plan.walk() if isinstance(node, Scan))
 
 
 def decoded(manifest: Manifest) -> dict[str, Any]:

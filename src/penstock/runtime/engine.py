@@ -7,9 +7,10 @@ were made are there after a crash, whole; whatever had not been committed never 
 from __future__ import annotations
 
 import logging
+import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,24 +18,38 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.algebra import codec
-from penstock.algebra.plan import Node, Scan
+from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF
 from penstock.errors import LateRowError, PlanError, UnsupportedError
-from penstock.physical.program import Program, base_area
+from penstock.physical.program import Program, base_area, view_area
 from penstock.runtime.backfill import Backfill
-from penstock.runtime.definitions import ViewDefinition, compiled, decoded, of_kind
+from penstock.runtime.definitions import (
+    ViewDefinition,
+    compiled,
+    decoded,
+    of_kind,
+    sources_of,
+)
 from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs, store_of
-from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition, input_area
+from penstock.runtime.reading import CommittedView, time_of
+from penstock.runtime.sources import (
+    Ingest,
+    IngestReport,
+    SourceDefinition,
+    input_area,
+    late_area,
+)
 from penstock.runtime.task import Report, StepSpec, hash_range
 from penstock.state.compaction import choose, together
-from penstock.state.log import Log
+from penstock.state.log import Log, fold
 from penstock.state.manifest import (
     Action,
     Advanced,
     AreaState,
     Changed,
     Defined,
+    Dropped,
     Manifest,
     Received,
     Retired,
@@ -78,6 +93,10 @@ class Engine:
     def manifest(self) -> Manifest:
         return self._log.manifest
 
+    def checkpoint(self, source: str) -> Path:
+        """Where Structured Streaming notes how much of an attached stream was received."""
+        return self.directory / "checkpoints" / source
+
     @property
     def runs(self) -> Path:
         return self.directory / "runs"
@@ -108,6 +127,8 @@ class Engine:
             with self._moving:
                 self._define_view(name, definition)
         else:
+            if isinstance(definition, SourceDefinition):  # one of the name may have been dropped
+                shutil.rmtree(self.checkpoint(name), ignore_errors=True)
             self._define(name, definition, *_beginning(name, definition))
 
     def define_table(self, name: str, schema: pa.Schema, rows: pa.Table | DataFrame) -> None:
@@ -160,9 +181,45 @@ class Engine:
                 actions += effects.founded(area, backfill.lane(area))
             self._define(name, view, *actions)
 
+    def answer(self, plan: Node, key: Sequence[str] | None = None) -> CommittedView:
+        """What the plan gives over all rows so far, to the end of time; nothing is committed.
+
+        Its files are garbage from the start: readers have the time of the grace.
+        """
+        manifest, name = self.manifest, "answer"
+        view = ViewDefinition(plan, None if key is None else tuple(key))
+        program = compiled({name: view})
+        backfill = self._backfill("the query", plan, program)
+        backfill.fill(manifest, program.lanes.values())
+        effects = backfill.run(INF)
+        actions: list[Action] = [Advanced(INF), *effects.publications()]
+        actions += effects.founded(view_area(name), AreaState())
+        found = fold(Manifest(), manifest.version, actions)
+        return CommittedView(
+            name, view.area(name), time_of(self.sources.values()), found, self.runs
+        )
+
+    def drop(self, name: str) -> None:
+        """Remove a definition, and with it all that no other needs."""
+        with self._moving, self._mutex:
+            if name not in self.definitions:
+                known = ", ".join(self.definitions) or "nothing yet"
+                raise PlanError(f"there is no {name!r} to drop; there are: {known}")
+            readers = [v for v, view in self.views.items() if name in view.sources]
+            if readers:
+                raise PlanError(f"{name!r} is read by {', '.join(readers)}; drop those first")
+            rest = {other: d for other, d in self.definitions.items() if other != name}
+            program = compiled(of_kind(ViewDefinition, rest))
+            needed = set(program.specs())
+            for source in of_kind(SourceDefinition, rest).values():
+                needed |= {input_area(source).name, late_area(source).name}
+            gone = tuple(area for area in self.manifest.areas if area not in needed)
+            self.commit(Dropped(name, gone))
+            self.definitions, self.program = rest, program
+
     def _backfill(self, who: str, plan: Node, program: Program) -> Backfill:
-        scanned = {node.name for node in plan.walk() if isinstance(node, Scan)}
-        for name in sorted(scanned):
+        scanned = sorted(sources_of(plan))
+        for name in scanned:
             if name not in self.sources:
                 known = ", ".join(self.sources) or "none"
                 raise PlanError(f"{who} reads {name!r}; the sources are: {known}")
@@ -172,7 +229,7 @@ class Engine:
                     f"{who} reads {name!r}, whose rows so far it would not see: they were not "
                     "kept. Create views before the first rows, or connect with keep_input=True"
                 )
-        sources = [self.sources[name] for name in sorted(scanned)]
+        sources = [self.sources[name] for name in scanned]
         return Backfill(program, sources, self._jobs, self.runs, self.tasks)
 
     # --- receiving ------------------------------------------------------------------------------
@@ -346,9 +403,11 @@ class Engine:
         if self.options.retention is None:
             return
         horizon = self.manifest.frontier - self.options.retention
-        served = min(self.manifest.sinks.values(), default=self.manifest.version)
+        sinks = self.manifest.sinks.values()
         actions: list[Action] = []
         for view, log in self.manifest.changelogs.items():
+            mine = [sink.version for sink in sinks if sink.view == view]
+            served = min(mine, default=self.manifest.version)
             old = [entry for entry in log if entry.w1 <= horizon and entry.version <= served]
             if old:
                 refs = tuple(ref for entry in old for ref in entry.refs)

@@ -201,8 +201,13 @@ class CommittedView:
         return self._reading("snapshot", log, self._base.refs, until=at + 1)
 
     def changes(self, since: int | None = None, until: int | None = None) -> Reading:
-        """The changes in `[since, until)`, those that are kept."""
-        since = self.oldest if since is None else max(since, self.oldest)
+        """The changes in `[since, until)`; without a beginning, all that are kept."""
+        since = self.oldest if since is None else since
+        if since < self.oldest:
+            raise PlanError(
+                f"view {self.name}: its changes at {shown(since, self.time)} are no longer kept; "
+                f"all from {shown(self.oldest, self.time)} on are"
+            )
         until = self.manifest.frontier if until is None else until
         log: list[RunRef] = []
         for entry in self._begun(until):

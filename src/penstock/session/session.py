@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -69,7 +70,7 @@ class Session:
         self.spark = spark
         self._engine = engine
         self._sinks: dict[str, Sink] = {}
-        self._queries: list[StreamingQuery] = []
+        self._queries: dict[str, list[StreamingQuery]] = {}
         self._steps = 0
         self._progress: deque[dict[str, Any]] = deque(maxlen=100)
         self._runner = Runner(self.step)
@@ -89,7 +90,7 @@ class Session:
     def close(self) -> None:
         """Stop what runs in the background and let go of the directory."""
         try:
-            for query in self._queries:
+            for query in chain.from_iterable(self._queries.values()):
                 query.stop()
             self.stop()
         finally:
@@ -170,6 +171,18 @@ class Session:
             raise no_view(name, self._engine.views)
         return View(self, self._engine, name)
 
+    def drop(self, name: str) -> None:
+        """Remove a view with its sinks, a source or a table, and all that was kept for it."""
+        with self._stepping:
+            self._engine.drop(name)
+            self._sinks = {known: s for known, s in self._sinks.items() if s.view != name}
+        for query in self._queries.pop(name, ()):
+            query.stop()
+
+    def answer(self, plan: Node, key: Sequence[str] | None = None) -> Answer:
+        """The answer to a query over all rows received so far, to the end of time."""
+        return Answer(self.spark, self._engine.tasks, self._engine.answer(plan, key))
+
     # --- running --------------------------------------------------------------------------------
 
     def step(self) -> dict[str, Any] | None:
@@ -233,23 +246,29 @@ class Session:
         with self._stepping:
             if sink.name in self._sinks:
                 raise PlanError(f"there is a sink {sink.name!r} already; give this one a name=")
-            if sink.name not in self._engine.manifest.sinks:
-                self._engine.commit(Delivered(sink.name, 0))
+            known = self._engine.manifest.sinks.get(sink.name)
+            if known is not None and known.view != sink.view:
+                raise PlanError(
+                    f"the sink {sink.name!r} is one of view {known.view!r}; give this one a name="
+                )
+            if known is None:
+                self._engine.commit(Delivered(sink.name, sink.view, 0))
             self._sinks[sink.name] = sink
             self._serve(sink)
 
-    def stop_on_close(self, query: StreamingQuery) -> None:
-        self._queries.append(query)
+    def stop_in_the_end(self, source: str, query: StreamingQuery) -> None:
+        """Stop a query when its source is dropped, or the session closed."""
+        self._queries.setdefault(source, []).append(query)
 
     def _serve(self, sink: Sink) -> None:
         view = self.view(sink.view).committed()
         for entry in view.publications:
-            if entry.version > self._engine.manifest.sinks.get(sink.name, 0):
+            if entry.version > self._engine.manifest.sinks[sink.name].version:
                 reading = view.changes(entry.w0, entry.w1)
                 if reading.runs:
                     rows = read_view(self.spark, reading, self._engine.tasks)
                     sink.deliver(rows, entry.version)
-                self._engine.commit(Delivered(sink.name, entry.version))
+                self._engine.commit(Delivered(sink.name, sink.view, entry.version))
 
 
 class Source:
@@ -276,14 +295,14 @@ class Source:
             self._engine.receive_rows(self.name, batch, number)
             self._runner.wake()
 
-        checkpoint = self._engine.directory / "checkpoints" / self.name
+        checkpoint = self._engine.checkpoint(self.name)
         columns = columns_of(rows, self._engine.source(self.name).schema)
         writer = columns.writeStream.foreachBatch(receive)
         writer = writer.queryName(f"penstock {self.name}")
         if trigger:
             writer = writer.trigger(**trigger)
         query = writer.option("checkpointLocation", str(checkpoint)).start()
-        self._session.stop_on_close(query)
+        self._session.stop_in_the_end(self.name, query)
         return query
 
     def advance(self, to: Time) -> None:
@@ -310,19 +329,19 @@ class Source:
         return read_view(self._session.spark, everything, self._engine.tasks)
 
 
-class View:
-    def __init__(self, session: Session, engine: Engine, name: str) -> None:
-        self._session = session
-        self._engine = engine
-        self.name = name
+class Answer:
+    """The answer to a query, at one version."""
 
-    @property
-    def plan(self) -> Node:
-        """What the view says, to build other views on; what they share with it runs once."""
-        return self._engine.views[self.name].plan
+    def __init__(self, spark: SparkSession, tasks: int, committed: CommittedView) -> None:
+        self._spark = spark
+        self._tasks = tasks
+        self._committed = committed
+
+    def committed(self) -> CommittedView:
+        return self._committed
 
     def snapshot(self, at: Time | None = None) -> DataFrame:
-        """The view at a time; without one, at the latest that is complete."""
+        """The answer at a time; without one, at the latest that is complete."""
         return self._read(self.committed().snapshot(None if at is None else ticks(at)))
 
     def changes(self, since: Time | None = None) -> DataFrame:
@@ -332,6 +351,25 @@ class View:
     def history(self) -> DataFrame:
         """Every record with the times from and to which it was there; no end: it still is."""
         return self._read(self.committed().history())
+
+    def _read(self, reading: Reading) -> DataFrame:
+        return read_view(self._spark, reading, self._tasks)
+
+
+class View(Answer):
+    """A view: the answer to its query, at the version that is committed when it is read."""
+
+    def __init__(self, session: Session, engine: Engine, name: str) -> None:
+        self._spark = session.spark
+        self._tasks = engine.tasks
+        self._session = session
+        self._engine = engine
+        self.name = name
+
+    @property
+    def plan(self) -> Node:
+        """What the view says, to build other views on; what they share with it runs once."""
+        return self._engine.views[self.name].plan
 
     def sink(
         self, target: str | Deliver, *, name: str | None = None, path: str = "", **options: str
@@ -350,9 +388,8 @@ class View:
     def committed(self) -> CommittedView:
         """The view as of the version that is committed now."""
         engine = self._engine
-        area = engine.program.view_areas[self.name]
+        if self.name not in engine.views:
+            raise no_view(self.name, engine.views)
+        area = engine.views[self.name].area(self.name)
         time = time_of(engine.sources.values())
         return CommittedView(self.name, area, time, engine.manifest, engine.runs)
-
-    def _read(self, reading: Reading) -> DataFrame:
-        return read_view(self._session.spark, reading, self._engine.tasks)

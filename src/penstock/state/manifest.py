@@ -45,6 +45,14 @@ class Publication:
 
 
 @dataclass(frozen=True)
+class SinkState:
+    """The view of a sink, and up to which version it has been served."""
+
+    view: str
+    version: int
+
+
+@dataclass(frozen=True)
 class Manifest:
     version: int = 0
     frontier: int = BEGIN
@@ -52,7 +60,7 @@ class Manifest:
     sources: Mapping[str, SourceState] = field(default_factory=dict)
     areas: Mapping[str, AreaState] = field(default_factory=dict)
     changelogs: Mapping[str, tuple[Publication, ...]] = field(default_factory=dict)
-    sinks: Mapping[str, int] = field(default_factory=dict)
+    sinks: Mapping[str, SinkState] = field(default_factory=dict)
 
     def area(self, name: str) -> AreaState:
         return self.areas.get(name, AreaState())
@@ -77,18 +85,20 @@ class Defined:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A definition is gone, and with it areas that nobody else needs."""
+    """A definition is gone, and with it its sinks and the areas that nobody else needs."""
 
     name: str
     areas: tuple[str, ...]
 
     def apply(self, m: Manifest) -> Manifest:
+        gone = set(self.areas)
         return replace(
             m,
             definitions={k: v for k, v in m.definitions.items() if k != self.name},
             changelogs={k: v for k, v in m.changelogs.items() if k != self.name},
             sources={k: v for k, v in m.sources.items() if k != self.name},
-            areas={k: v for k, v in m.areas.items() if k not in self.areas},
+            areas={k: v for k, v in m.areas.items() if k not in gone},
+            sinks={k: v for k, v in m.sinks.items() if v.view != self.name},
         )
 
 
@@ -158,10 +168,12 @@ class Delivered:
     """A sink has all publications of its view up to a version."""
 
     sink: str
+    view: str
     version: int
 
     def apply(self, m: Manifest) -> Manifest:
-        return replace(m, sinks={**m.sinks, self.sink: self.version})
+        served = SinkState(self.view, self.version)
+        return replace(m, sinks={**m.sinks, self.sink: served})
 
 
 Action: TypeAlias = (
@@ -177,7 +189,7 @@ _ACTIONS: tuple[type[Action], ...] = (
     Retired,
     Delivered,
 )
-_STATES = (AreaState, SourceState, Publication)
+_STATES = (AreaState, SourceState, Publication, SinkState)
 
 
 def action_to_json(action: Action) -> dict[str, Any]:
@@ -206,7 +218,7 @@ def manifest_from_json(data: dict[str, Any]) -> Manifest:
             k: tuple(_from_json(Publication, entry) for entry in log)
             for k, log in data["changelogs"].items()
         },
-        sinks=data["sinks"],
+        sinks={k: _from_json(SinkState, v) for k, v in data["sinks"].items()},
     )
 
 
