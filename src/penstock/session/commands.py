@@ -205,7 +205,7 @@ class Commands:
             order = statement.tree.args.get("order")
             texts = [key.sql("spark") for key in order.expressions] if order is not None else []
             return Result("", lambda: _ordered(answer.snapshot(), texts), plan)
-        return Result("", answer.changes, plan, answer.added("changes"), bound.key)
+        return Result("", answer.changes, plan, changes=True, key=bound.key)
 
     def _bound(self, query: s.Query) -> BoundView:
         points = bind_points(query, self._catalog, self._analyser)
@@ -214,7 +214,7 @@ class Commands:
                 "The clock has no end, and its ticks are never stored.",
                 "Make a view of this, CREATE VIEW sync2 AS ..., and synchronize streams by it.",
             )
-        return bind_query(query, self._catalog, self._analyser)
+        return bind_query(query, self._catalog, self._analyser, unique=False)
 
     def _show(self, statement: s.Show) -> Result:
         rows = []

@@ -27,7 +27,7 @@ class Result:
         message: str = "",
         rows: pa.Table | Callable[[], DataFrame] | None = None,
         plan: str = "",
-        changes: tuple[str, str] | None = None,
+        changes: bool = False,
         key: Sequence[str] | None = None,
     ) -> None:
         self._message = message
@@ -41,7 +41,7 @@ class Result:
         """The rows as an Arrow table; they are computed once."""
         if self._table is None:
             table = self.df().toArrow() if self._rows is not None else pa.table({})
-            self._table = table if self._changes is None else _in_order(table, *self._changes)
+            self._table = _in_order(table) if self._changes else table
         return self._table
 
     def df(self) -> DataFrame:
@@ -110,18 +110,18 @@ class Result:
         first = table.slice(0, SHOWN).to_pylist()
         names = table.schema.names
         lines = [[_text(row[name]) for name in names] for row in first]
-        if self._changes is not None and self._key is not None:
-            told = {*self._key, *self._changes}
+        if self._changes and self._key is not None:
+            told = {names[0], *self._key, names[-1]}
             for row, line in zip(first, lines, strict=True):
-                if row[self._changes[0]] == "-":
+                if row[names[0]] == "-":
                     line[:] = [c if n in told else "" for n, c in zip(names, line, strict=True)]
         return list(names), lines, table.num_rows - len(first)
 
 
-def _in_order(table: pa.Table, op: str, time: str) -> pa.Table:
+def _in_order(table: pa.Table) -> pa.Table:
     """Changes by time; of one time, what goes before what is new."""
     rows = table.to_pylist()
-    rest = [name for name in table.schema.names if name not in (op, time)]
+    op, *rest, time = table.schema.names
     order = sorted(
         range(len(rows)),
         key=lambda i: (

@@ -33,8 +33,13 @@ class BoundView:
 
 
 def bind_query(
-    query: Query, catalog: Catalog, analyser: Analyser, columns: Sequence[Name] = ()
+    query: Query,
+    catalog: Catalog,
+    analyser: Analyser,
+    columns: Sequence[Name] = (),
+    unique: bool = True,
 ) -> BoundView:
+    """What a query means. In a view, names of columns must be unique; in an answer they become so."""
     complaints = Complaints(query)
     scalars = Scalars(analyser, complaints)
     binding = Binding(catalog, scalars, complaints, Names(complaints))
@@ -47,7 +52,7 @@ def bind_query(
                 columns[0],
             )
         names = [name.text for name in columns]
-    _check_unique(names, complaints)
+    names = _unique(names, None if not unique else complaints)
     fields = zip(names, answer.columns, strict=True)
     outputs = tuple((n, Column(c, answer.plan.schema.field(c).type)) for n, (_, c) in fields)
     plan: Node = with_closing(Map(answer.plan, outputs))
@@ -58,9 +63,14 @@ def bind_query(
     return BoundView(plan, key_of(plan), binding.constants)
 
 
-def _check_unique(names: Sequence[str], complaints: Complaints) -> None:
-    seen: set[str] = set()
+def _unique(names: Sequence[str], complaints: Complaints | None) -> list[str]:
+    found: dict[str, str] = {}
     for name in names:
-        if name.lower() in seen:
+        if name.lower() in found and complaints is not None:
             complaints.wrong(f"Two columns are called {name}. Give one another name with AS.")
-        seen.add(name.lower())
+        chosen, count = name, 1
+        while chosen.lower() in found:
+            count += 1
+            chosen = f"{name}_{count}"
+        found[chosen.lower()] = chosen
+    return list(found.values())
