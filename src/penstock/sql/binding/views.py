@@ -39,7 +39,7 @@ def bind_query(
     columns: Sequence[Name] = (),
     unique: bool = True,
 ) -> BoundView:
-    """What a query means. In a view, names of columns must be unique; in an answer they become so."""
+    """What a query means. A view needs unique names of columns; an answer gets them."""
     complaints = Complaints(query)
     scalars = Scalars(analyser, complaints)
     binding = Binding(catalog, scalars, complaints, Names(complaints))
