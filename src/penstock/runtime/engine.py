@@ -41,6 +41,7 @@ from penstock.runtime.sources import (
     late_area,
 )
 from penstock.runtime.task import Report, StepSpec, hash_range
+from penstock.runtime.times import now
 from penstock.state.compaction import choose, together
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
@@ -274,7 +275,8 @@ class Engine:
             state = self.source_state(name)
             late_before = max(state.frontier, self._target)
         keep = self.options.keep_input and state.kept
-        report = run(Ingest(source, lanes, late_before, self.tasks, keep))
+        arrived = _moment(late_before) if source.arrival else None
+        report = run(Ingest(source, lanes, late_before, self.tasks, keep, arrived))
         if report.late and source.late == "fail":
             raise LateRowError(
                 f"source {name}: {report.late} rows are earlier than {late_before} or have no "
@@ -330,12 +332,17 @@ class Engine:
 
     def frontier(self) -> int:
         """How far all sources together have come, but for the idle ones. Tables are complete."""
-        streams = [name for name, source in self.sources.items() if not source.is_table]
+        streams = [source for source in self.sources.values() if not source.is_table]
         if self.sources and not streams:
             return INF
-        states = [self.source_state(name) for name in streams]
-        busy = [state.frontier for state in states if not state.idle]
-        return min(busy) if busy else max((state.frontier for state in states), default=BEGIN)
+        known = {source.name: self._frontier_of(source) for source in streams}
+        busy = [known[name] for name in known if not self.source_state(name).idle]
+        return min(busy) if busy else max(known.values(), default=BEGIN)
+
+    def _frontier_of(self, source: SourceDefinition) -> int:
+        """Rows that are stamped on arrival come no earlier than now."""
+        frontier = self.source_state(source.name).frontier
+        return max(frontier, now()) if source.arrival else frontier
 
     def step(self) -> dict[str, Any] | None:
         """Advance as far as the sources allow; what happened, or None where nothing could."""
@@ -447,6 +454,11 @@ def _beginning(name: str, definition: Any) -> Iterable[Action]:
     """A table has nothing more to come."""
     if isinstance(definition, SourceDefinition) and definition.is_table:
         yield Received(name, SourceState(frontier=INF))
+
+
+def _moment(frontier: int) -> int:
+    """When rows arrive: now, and never before what is complete, unless all of time is."""
+    return now() if frontier == INF else max(now(), frontier)
 
 
 def _filled(report: IngestReport) -> list[Action]:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 
 class Runner:
-    def __init__(self, step: Callable[[], object]) -> None:
+    def __init__(self, step: Callable[[], object], pause: Callable[[], float | None]) -> None:
+        """`pause` says how many seconds to wait at most for something to do."""
         self._step = step
+        self._pause = pause
         self._wanted = threading.Event()
         self._stopped = threading.Event()
         self._thread: threading.Thread | None = None
@@ -43,7 +45,7 @@ class Runner:
     def _run(self) -> None:
         try:
             while not self._stopped.is_set():
-                self._wanted.wait()
+                self._wanted.wait(self._pause())
                 self._wanted.clear()
                 self._step()
         except BaseException as error:

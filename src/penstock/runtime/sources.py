@@ -38,7 +38,8 @@ class SourceDefinition:
     Rows are valid from their time on, once. A column may say when their validity ends, as of the
     readings of a sensor that announces its next one, and a column may hold their weight, as of
     changes that take rows back. Without a column for the time it is a table: a finite relation,
-    there from the beginning of time.
+    there from the beginning of time. Where rows are stamped on arrival, they come without their
+    time, which is that of the moment in which their batch does.
     """
 
     name: str
@@ -48,6 +49,7 @@ class SourceDefinition:
     late: LatePolicy = "keep"
     until: str | None = None
     weight: str | None = None
+    arrival: bool = False
 
     def __post_init__(self) -> None:
         for column in filter(None, (self.time, self.until, self.weight)):
@@ -71,6 +73,22 @@ class SourceDefinition:
     @property
     def is_table(self) -> bool:
         return self.time is None
+
+    @property
+    def given(self) -> pa.Schema:
+        """The columns that rows come with."""
+        return pa.schema([f for f in self.schema if not (self.arrival and f.name == self.time)])
+
+
+def stamped_on_arrival(name: str, given: pa.Schema, late: LatePolicy = "keep") -> SourceDefinition:
+    """A source of rows without a time, which get one, in a column `ts`, when they come."""
+    if "ts" in {column.lower() for column in given.names}:
+        raise PlanError(
+            f"source {name}: rows that are stamped on arrival get a column 'ts' and may not have "
+            "one; name the column that holds the event time, or call it something else"
+        )
+    schema = given.append(pa.field("ts", pa.timestamp("us", tz="UTC")))
+    return SourceDefinition(name, schema, "ts", late=late, arrival=True)
 
 
 def _time_as_integer(column: Column) -> Expr:
@@ -122,6 +140,7 @@ class IngestReport:
 class Ingest:
     """How rows of a source become runs in lanes. `frontier`: earlier rows are late.
 
+    `arrived` is the time of rows that come without one.
     What is kept for later goes into a segment of its own, which outlives those of the lanes.
     """
 
@@ -130,6 +149,7 @@ class Ingest:
     frontier: int
     tasks: int
     keep: bool = False
+    arrived: int | None = None
 
     @property
     def computed(self) -> dict[str, Expr]:
@@ -139,27 +159,40 @@ class Ingest:
             for branch in lane.branches:
                 if branch.source.name == self.source.name:
                     found |= branch.computed
-        stamp = {STAMP: self._stamp}
-        return {name: substitute(expr, stamp) for name, expr in found.items()}
+        return {name: substitute(expr, self._times) for name, expr in found.items()}
 
     @property
-    def _stamp(self) -> Expr:
-        """The time at which rows begin."""
+    def _times(self) -> dict[str, Expr]:
+        """The time at which rows begin, and the column of it that they do not have."""
         if self.source.time is None:
-            return Constant(BEGIN, pa.int64())
+            return {STAMP: Constant(BEGIN, pa.int64())}
         kind = self.source.schema.field(self.source.time).type
-        return _time_as_integer(Column(self.source.time, kind))
+        if self.arrived is None:
+            return {STAMP: _time_as_integer(Column(self.source.time, kind))}
+        moment = pa.scalar(self.arrived, kind).as_py()
+        return {STAMP: Constant(self.arrived, pa.int64()), self.source.time: Constant(moment, kind)}
 
     @property
     def _schema(self) -> pa.Schema:
+        """Of the rows that come."""
+        given = self.source.schema if self.arrived is None else self.source.given
         added = [pa.field(name, expr.type) for name, expr in self.computed.items()]
-        return pa.schema([*self.source.schema, *added])
+        return pa.schema([*given, *added])
+
+    def _stamped(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows with the time at which they came."""
+        if self.arrived is None:
+            return batch
+        place = self.source.schema.get_field_index(self.source.time)
+        field = self.source.schema.field(place)
+        moment = pa.repeat(pa.scalar(self.arrived, field.type), batch.num_rows)
+        return batch.add_column(place, field, moment)
 
     def run(self, batches: Iterable[pa.RecordBatch], store: FileStore) -> IngestReport:
         report = IngestReport()
         with store.segment() as segment, store.segment() as lasting:
             for batch in _large(batches, self._schema):
-                report.add(self._batch(batch, segment, lasting))
+                report.add(self._batch(self._stamped(batch), segment, lasting))
         return report
 
     def _batch(

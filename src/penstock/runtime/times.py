@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
 from typing import TypeAlias
@@ -16,6 +17,11 @@ Time: TypeAlias = int | datetime | date
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TICK = timedelta(microseconds=1)
+
+
+def now() -> int:
+    """The time of the clock, in microseconds."""
+    return time.time_ns() // 1000
 
 
 def time_types(sources: Iterable[SourceDefinition]) -> set[pa.DataType]:

@@ -26,7 +26,7 @@ from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
 from penstock.runtime.rows import arrow_schema, columns_of, fitted, schema_of
 from penstock.runtime.runner import Runner
 from penstock.runtime.sinks import Deliver, Sink, to_format
-from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area
+from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area, stamped_on_arrival
 from penstock.runtime.spark import start_spark
 from penstock.runtime.times import Time, ticks, time_types
 from penstock.session.results import Result
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 
 _STEPS_TO_GARBAGE = 20
+_SECONDS_OF_THE_CLOCK = 1.0
 
 
 def connect(
@@ -73,7 +74,7 @@ class Session:
         self._queries: dict[str, list[StreamingQuery]] = {}
         self._steps = 0
         self._progress: deque[dict[str, Any]] = deque(maxlen=100)
-        self._runner = Runner(self.step)
+        self._runner = Runner(self.step, self._pause)
         self._stepping = threading.Lock()
 
     def __enter__(self) -> Session:
@@ -125,15 +126,19 @@ class Session:
         self,
         name: str,
         schema: Schema,
-        time: str,
+        time: str | None = None,
         delay: int = 0,
         late: LatePolicy = "keep",
     ) -> Source:
         """A source with these columns, one of which is the event time.
 
+        Without one, rows are stamped on arrival: a batch gets the current time, in a column `ts`.
         The delay is in microseconds for times of type TIMESTAMP or DATE, in ticks for integers.
         """
-        definition = SourceDefinition(name, arrow_schema(schema), time, delay, late)
+        if time is None:
+            definition = stamped_on_arrival(name, arrow_schema(schema), late)
+        else:
+            definition = SourceDefinition(name, arrow_schema(schema), time, delay, late)
         kind, kinds = time_of([definition]), time_types(self._engine.sources.values())
         if kinds and kind not in kinds:
             raise PlanError(
@@ -197,6 +202,11 @@ class Session:
             if self._steps % _STEPS_TO_GARBAGE == 0:
                 self._engine.collect_garbage()
         return progress
+
+    def _pause(self) -> float | None:
+        """For how long the background may sleep: where the clock moves time, not for long."""
+        by_clock = any(source.arrival for source in self._engine.sources.values())
+        return _SECONDS_OF_THE_CLOCK if by_clock else None
 
     def start(self) -> None:
         """Step in the background whenever rows or promises arrive."""
@@ -280,7 +290,7 @@ class Source:
 
     def append(self, rows: Rows) -> dict[str, int]:
         """One batch: dicts, tuples, an Arrow table, a pandas or Spark DataFrame."""
-        batch = fitted(rows, self._engine.source(self.name).schema)
+        batch = fitted(rows, self._engine.source(self.name).given)
         if isinstance(batch, pa.Table):
             report = self._engine.receive_table(self.name, batch)
         else:
@@ -296,7 +306,7 @@ class Source:
             self._runner.wake()
 
         checkpoint = self._engine.checkpoint(self.name)
-        columns = columns_of(rows, self._engine.source(self.name).schema)
+        columns = columns_of(rows, self._engine.source(self.name).given)
         writer = columns.writeStream.foreachBatch(receive)
         writer = writer.queryName(f"penstock {self.name}")
         if trigger:
