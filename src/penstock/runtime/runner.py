@@ -23,6 +23,10 @@ class Runner:
             self._thread = threading.Thread(target=self._run, name="penstock", daemon=True)
             self._thread.start()
 
+    @property
+    def running(self) -> bool:
+        return self._thread is not None
+
     def wake(self) -> None:
         """There may be something to do."""
         self._wanted.set()

@@ -23,6 +23,7 @@ from penstock.errors import PlanError
 from penstock.physical.branches import STAMP
 from penstock.physical.program import Lane
 from penstock.record import Ints
+from penstock.runtime.feeds import Feed
 from penstock.runtime.task import hash_range, task_of
 from penstock.state.run import AreaSpec, sorted_run
 from penstock.state.store import FileStore, RunRef, SegmentWriter
@@ -39,7 +40,7 @@ class SourceDefinition:
     readings of a sensor that announces its next one, and a column may hold their weight, as of
     changes that take rows back. Without a column for the time it is a table: a finite relation,
     there from the beginning of time. Where rows are stamped on arrival, they come without their
-    time, which is that of the moment in which their batch does.
+    time, which is that of the moment in which their batch does. A feed brings rows by itself.
     """
 
     name: str
@@ -50,6 +51,7 @@ class SourceDefinition:
     until: str | None = None
     weight: str | None = None
     arrival: bool = False
+    feed: Feed | None = None
 
     def __post_init__(self) -> None:
         for column in filter(None, (self.time, self.until, self.weight)):
@@ -80,7 +82,9 @@ class SourceDefinition:
         return pa.schema([f for f in self.schema if not (self.arrival and f.name == self.time)])
 
 
-def stamped_on_arrival(name: str, given: pa.Schema, late: LatePolicy = "keep") -> SourceDefinition:
+def stamped_on_arrival(
+    name: str, given: pa.Schema, late: LatePolicy = "keep", feed: Feed | None = None
+) -> SourceDefinition:
     """A source of rows without a time, which get one, in a column `ts`, when they come."""
     if "ts" in {column.lower() for column in given.names}:
         raise PlanError(
@@ -88,7 +92,7 @@ def stamped_on_arrival(name: str, given: pa.Schema, late: LatePolicy = "keep") -
             "one; name the column that holds the event time, or call it something else"
         )
     schema = given.append(pa.field("ts", pa.timestamp("us", tz="UTC")))
-    return SourceDefinition(name, schema, "ts", late=late, arrival=True)
+    return SourceDefinition(name, schema, "ts", late=late, arrival=True, feed=feed)
 
 
 def _time_as_integer(column: Column) -> Expr:

@@ -43,7 +43,7 @@ def _entry(name: str, definition: Any, definitions: Mapping[str, Any]) -> Entry 
 
 
 def _stream(plan: Node, source: SourceDefinition, kind: str) -> Relation:
-    hidden = frozenset({source.time} if getattr(source, "arrival", False) and source.time else ())
+    hidden = frozenset({source.time} if source.arrival and source.time else ())
     return Relation(kind, plan, source.time, hidden)
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from penstock.errors import UnsupportedError
 from penstock.runtime.definitions import ViewDefinition
+from penstock.runtime.feeds import PortFeed, StreamFeed
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
@@ -16,6 +17,7 @@ from penstock.session.describing import described, explained
 from penstock.session.results import Result
 from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
+from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.types import shown
 from penstock.sql.definitions import ClockView, StreamDefinition
@@ -85,6 +87,7 @@ class Commands:
             time,
             delay,
             statement.late.value.lower(),  # type: ignore[arg-type]
+            feed=_feed(statement.format),
         )
         return f"Source {statement.name} is created."
 
@@ -103,8 +106,7 @@ class Commands:
     def _register_source(self, statement: s.RegisterSource) -> str:
         schema = self._schema(statement.columns, statement)
         name = statement.name.text
-        self._session.create_source(name, schema, None)
-        self._session.listen(name, statement.port)
+        self._session.create_source(name, schema, feed=PortFeed(statement.port))
         return f"Source {name} listens on port {statement.port} of this machine."
 
     def _create_table(self, statement: s.CreateTable) -> str:
@@ -220,7 +222,7 @@ class Commands:
         rows = []
         for name, definition in self._engine.definitions.items():
             kind, text = _kind_and_text(definition)
-            if kind is statement.kind and not _is_constant(name):
+            if kind is statement.kind and not is_constant(name):
                 rows.append({"name": name, "statement": text})
         schema = pa.schema([("name", pa.string()), ("statement", pa.string())])
         return Result(rows=pa.Table.from_pylist(rows, schema=schema))
@@ -228,7 +230,7 @@ class Commands:
     def _describe(self, statement: s.Describe) -> Result:
         found = self._catalog.find(statement.name.text)
         if found is None:
-            known = [name for name in self._catalog.entries if not _is_constant(name)]
+            known = [name for name in self._catalog.entries if not is_constant(name)]
             Complaints(statement).unknown("object", statement.name.text, known, statement.name)
         name, entry = found
         definition = self._engine.definitions[name]
@@ -309,9 +311,8 @@ def _columns(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {shown(field.type)}" for field in schema)
 
 
-def _is_constant(name: str) -> bool:
-    """Tables that queries with VALUES have made for themselves."""
-    return name == "one row" or "VALUES" in name
+def _feed(format: s.Format | None) -> StreamFeed | None:
+    return StreamFeed(format.name, format.options) if format is not None else None
 
 
 def _ordered(rows: Any, keys: list[str]) -> Any:

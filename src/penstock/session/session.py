@@ -21,7 +21,9 @@ from penstock.errors import PlanError
 from penstock.runtime.analysis import SparkAnalyser
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine, Options
+from penstock.runtime.feeds import Feed, PortFeed, StreamFeed
 from penstock.runtime.jobs import SparkJobs, read_view
+from penstock.runtime.listening import Listener
 from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
 from penstock.runtime.rows import arrow_schema, columns_of, fitted, schema_of
 from penstock.runtime.runner import Runner
@@ -76,6 +78,11 @@ class Session:
         self._progress: deque[dict[str, Any]] = deque(maxlen=100)
         self._runner = Runner(self.step, self._pause)
         self._stepping = threading.Lock()
+        self._listeners: dict[str, Listener] = {}
+        for name, source in engine.sources.items():
+            listener = self._listener(source)
+            if listener is not None:
+                self._listeners[name] = listener
 
     def __enter__(self) -> Session:
         return self
@@ -91,6 +98,8 @@ class Session:
     def close(self) -> None:
         """Stop what runs in the background and let go of the directory."""
         try:
+            for listener in self._listeners.values():
+                listener.close()
             for query in chain.from_iterable(self._queries.values()):
                 query.stop()
             self.stop()
@@ -129,23 +138,30 @@ class Session:
         time: str | None = None,
         delay: int = 0,
         late: LatePolicy = "keep",
+        feed: Feed | None = None,
     ) -> Source:
         """A source with these columns, one of which is the event time.
 
         Without one, rows are stamped on arrival: a batch gets the current time, in a column `ts`.
         The delay is in microseconds for times of type TIMESTAMP or DATE, in ticks for integers.
+        A feed brings rows by itself, whenever the session steps or runs.
         """
         if time is None:
-            definition = stamped_on_arrival(name, arrow_schema(schema), late)
+            definition = stamped_on_arrival(name, arrow_schema(schema), late, feed)
         else:
-            definition = SourceDefinition(name, arrow_schema(schema), time, delay, late)
+            definition = SourceDefinition(name, arrow_schema(schema), time, delay, late, feed=feed)
         kind, kinds = time_of([definition]), time_types(self._engine.sources.values())
         if kinds and kind not in kinds:
             raise PlanError(
                 f"source {name!r} has {kind} for event time; the others have "
                 f"{kinds.pop()}. All sources of a pipeline share one kind of time."
             )
+        if isinstance(feed, StreamFeed):
+            feed.rows(self.spark, definition.given)
+        listener = self._listener(definition)
         self._engine.define(name, definition)
+        if listener is not None:
+            self._listeners[name] = listener
         return self.source(name)
 
     def create_table(self, name: str, rows: Rows, schema: Schema | None = None) -> Scan:
@@ -183,15 +199,46 @@ class Session:
             self._sinks = {known: s for known, s in self._sinks.items() if s.view != name}
         for query in self._queries.pop(name, ()):
             query.stop()
+        if name in self._listeners:
+            self._listeners.pop(name).close()
 
     def answer(self, plan: Node, key: Sequence[str] | None = None) -> Answer:
         """The answer to a query over all rows received so far, to the end of time."""
+        self._pull()
         return Answer(self.spark, self._engine.tasks, self._engine.answer(plan, key))
+
+    # --- feeds ----------------------------------------------------------------------------------
+
+    def _listener(self, source: SourceDefinition) -> Listener | None:
+        if not isinstance(source.feed, PortFeed):
+            return None
+
+        def receive(rows: pa.Table) -> None:
+            self.source(source.name).append(rows)
+
+        return Listener(source.name, source.feed.port, source.given, receive)
+
+    def _feed(self, **trigger: Any) -> list[StreamingQuery]:
+        """Attach the streams of sources that have one and are not attached."""
+        started = []
+        for name, source in self._engine.sources.items():
+            running = [query for query in self._queries.get(name, ()) if query.isActive]
+            if isinstance(source.feed, StreamFeed) and not running:
+                rows = source.feed.rows(self.spark, source.given)
+                started.append(self.source(name).attach(rows, **trigger))
+        return started
+
+    def _pull(self) -> None:
+        """Receive what feeds have to give now."""
+        for query in self._feed(availableNow=True):
+            query.awaitTermination()
 
     # --- running --------------------------------------------------------------------------------
 
     def step(self) -> dict[str, Any] | None:
         """Move everything as far as the frontiers allow; what happened, or None if nothing."""
+        if not self._runner.running:
+            self._pull()
         with self._stepping:
             progress = self._engine.step()
             for sink in list(self._sinks.values()):
@@ -211,6 +258,7 @@ class Session:
     def start(self) -> None:
         """Step in the background whenever rows or promises arrive."""
         self._runner.start()
+        self._feed()
 
     def stop(self) -> None:
         """Finish the step under way and stop stepping; raises what went wrong in the background."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 from penstock.algebra.expr import Literal
 from penstock.algebra.plan import Node, Periodic, TimePoints
 
+ONE_ROW = "one row"
 CLOCKS = ("clock", "clockstr")
 
 Point: TypeAlias = Periodic | TimePoints | Node
@@ -55,6 +56,11 @@ class Moment:
 Entry: TypeAlias = Relation | SyncPoints | Moment
 
 
+def is_constant(name: str) -> bool:
+    """Whether a table was made for a VALUES, or for a query without FROM."""
+    return name == ONE_ROW or "VALUES (" in name
+
+
 @dataclass(frozen=True)
 class Catalog:
     """All names, in the spelling they were created in, and the kind of time of the pipeline."""
@@ -69,6 +75,12 @@ class Catalog:
             if known.lower() == name.lower():
                 return known, entry
         return None
+
+    @property
+    def readable(self) -> list[str]:
+        """What can stand in a FROM, but for the rows of a VALUES, which are written there."""
+        relations = [name for name, entry in self.entries.items() if isinstance(entry, Relation)]
+        return [name for name in relations if not is_constant(name)]
 
     @property
     def integer_time(self) -> bool:

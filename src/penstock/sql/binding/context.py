@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from penstock.algebra.expr import Column, Expr
 from penstock.algebra.plan import Map, Node, Scan
-from penstock.sql.binding.catalog import Catalog, Moment
+from penstock.sql.binding.catalog import ONE_ROW, Catalog, Moment
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.scalars import Scalars, bound_column
 from penstock.sql.binding.scopes import Item, Names, Scope
@@ -110,9 +110,8 @@ class Binding:
 
     def one_row(self) -> Node:
         """A relation of one row that is there for all time."""
-        name = "one row"
-        self.constants[name] = pa.table({"one": pa.array([1], pa.int32())})
-        scan = Scan(name, self.constants[name].schema)
+        self.constants[ONE_ROW] = pa.table({"one": pa.array([1], pa.int32())})
+        scan = Scan(ONE_ROW, self.constants[ONE_ROW].schema)
         return Map(scan, ((self.fresh("one"), Column("one", pa.int32())),))
 
     def with_column(self, value: Expr, frame: Frame, name: str) -> tuple[str, Frame]:

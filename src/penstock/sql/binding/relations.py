@@ -190,7 +190,7 @@ class Relations:
                 tree,
             )
         if entry is None:
-            known = [name for name, e in self._b.catalog.entries.items() if isinstance(e, Relation)]
+            known = self._b.catalog.readable
             self._b.complaints.unknown(
                 "source, stream, table or view", tree.name, [*around.ctes, *known], tree
             )

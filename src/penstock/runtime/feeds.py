@@ -1,0 +1,42 @@
+"""How rows come to a source by themselves: from a format of Spark's, or from a port."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import pyarrow as pa
+
+from penstock.errors import PlanError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@dataclass(frozen=True)
+class StreamFeed:
+    """Any streaming format of Spark, with its options."""
+
+    format: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    def rows(self, spark: SparkSession, schema: pa.Schema) -> DataFrame:
+        from pyspark.errors import PySparkException
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        reader = spark.readStream.format(self.format).options(**dict(self.options))
+        try:
+            return reader.schema(from_arrow_schema(schema)).load()
+        except PySparkException as error:
+            first = str(error).split("\n")[0]
+            raise PlanError(f"cannot read format {self.format!r}: {first}") from error
+
+
+@dataclass(frozen=True)
+class PortFeed:
+    """A port of this machine, one record a line."""
+
+    port: int
+
+
+Feed: TypeAlias = StreamFeed | PortFeed
