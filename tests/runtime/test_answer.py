@@ -21,7 +21,7 @@ from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
 from penstock.testing.engine_runs import LocalJobs, over_sources, rows_of, source_of
 from penstock.testing.local_runs import first_difference
 from penstock.testing.local_session import local_session
-from penstock.testing.outline import outline
+from penstock.algebra.outline import outline
 from penstock.testing.random_plans import SCANS, scans_of
 
 if TYPE_CHECKING:
