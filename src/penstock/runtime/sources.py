@@ -111,8 +111,15 @@ def late_area(source: SourceDefinition) -> AreaSpec:
 
 
 def input_area(source: SourceDefinition) -> AreaSpec:
-    """Where the rows that were accepted are kept, for views that are yet to come."""
-    return AreaSpec(f"input {source.name}", source.schema, tuple(source.schema.names), order="time")
+    """Where the rows that were accepted are kept, for views that are yet to come.
+
+    Hashes only split them among readers, so those of texts are not worth their while where there
+    are times to tell rows apart.
+    """
+    key = tuple(source.schema.names)
+    if source.time is not None and not source.arrival:
+        key = tuple(f.name for f in source.schema if pa.types.is_primitive(f.type))
+    return AreaSpec(f"input {source.name}", source.schema, key, order="time")
 
 
 @dataclass
