@@ -6,6 +6,7 @@ PySparkException
     ├── PlanError               a query or plan that means nothing: wrong columns, types, times
     ├── UnsupportedError        a query that means something, which Penstock cannot run
     ├── ArithmeticOverflowError a result too large for its type
+    ├── DivisionByZeroError     a quotient or remainder by zero
     ├── LateRowError            a row from before the frontier, where late rows were not allowed
     ├── StateError              a file of the state that is missing, unreadable or damaged
     ├── WriterConflictError     someone else wrote to the same state
@@ -97,6 +98,11 @@ class UnsupportedError(PenstockError):
 class ArithmeticOverflowError(PenstockError):
     condition = "ARITHMETIC_OVERFLOW"
     sqlstate = "22003"
+
+
+class DivisionByZeroError(PenstockError):
+    condition = "DIVIDE_BY_ZERO"
+    sqlstate = "22012"
 
 
 class LateRowError(PenstockError):
