@@ -41,7 +41,7 @@ def script(name: str, *given: str, **environment: str) -> subprocess.CompletedPr
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
     )
 
 
