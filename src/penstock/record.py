@@ -266,7 +266,7 @@ def _equal_values(a: pa.Array, i: Ints, b: pa.Array, j: Ints) -> Mask:
     return same
 
 
-def _equal_neighbours(columns: Columns, length: int) -> Mask:
+def equal_neighbours(columns: Columns, length: int) -> Mask:
     """Whether each row but the first equals the row before it."""
     same = np.ones(max(length - 1, 0), dtype=np.bool_)
     for column in columns:
@@ -321,7 +321,7 @@ def arrange(columns: Columns, hashes: Hashes, *then: Ints) -> tuple[Ints, Mask]:
     order = sort_by(hashes, *then) if then else sort_hashes(hashes)
     fresh = starts_of(hashes[order])
     differs = ~fresh
-    differs[1:] &= ~_equal_neighbours(take(columns, order), len(order))
+    differs[1:] &= ~equal_neighbours(take(columns, order), len(order))
     if differs.any():
         bucket = np.cumsum(fresh) - 1
         collides = np.zeros(len(fresh), dtype=np.bool_)

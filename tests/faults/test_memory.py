@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import weakref
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from penstock.element import Elements, concat, consolidate
+from penstock.runtime.jobs import store_of
 from penstock.state import compaction
 from penstock.state.compaction import merge, merge_in_parts
 from penstock.state.run import AreaSpec, Order, sorted_run
@@ -39,7 +41,7 @@ def script(name: str, *given: str, **environment: str) -> subprocess.CompletedPr
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
     )
 
 
@@ -82,6 +84,14 @@ def test_memory_does_not_grow_over_100_steps_of_a_window() -> None:
     assert len(held) == 100
     assert (early > 50 * 1024).all(), "the driver and its workers were found"
     assert (late < 1.15 * early).all(), f"kilobytes of (driver, workers): {early}, then {late}"
+
+
+def test_runs_of_directories_out_of_use_are_closed(tmp_path: Path) -> None:
+    first = weakref.ref(store_of(tmp_path / "first"))
+    assert first() is store_of(tmp_path / "first")
+    for i in range(10):
+        store_of(tmp_path / str(i))
+    assert first() is None
 
 
 @pytest.mark.parametrize("order", ["hash", "time"])

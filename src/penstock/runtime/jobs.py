@@ -10,6 +10,7 @@ import gc
 import json
 import pickle
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 
 _REPORT_SCHEMA = pa.schema([("report", pa.binary())])
-_stores: dict[Path, FileStore] = {}
 _unsettled = 3
 
 
@@ -128,9 +128,14 @@ def _computed(rows: DataFrame, edges: list[Edge]) -> DataFrame:
     return rows.selectExpr("edge", "task", "data", *columns) if columns else rows
 
 
+@lru_cache(maxsize=4)
 def store_of(directory: Path) -> FileStore:
-    """This process's store for a directory; runs stay open from step to step."""
-    return _stores.setdefault(directory, FileStore(directory))
+    """This process's store for a directory; runs stay open from step to step.
+
+    Those of a directory that is no longer used are closed when a few others have been: an open run
+    holds its file, even a deleted one.
+    """
+    return FileStore(directory)
 
 
 def run_round(spec: StepSpec, round: int, task: int, batches: Batches) -> Batches:

@@ -18,6 +18,7 @@ from penstock.record import Hashes, Ints
 
 Order: TypeAlias = Literal["hash", "time"]
 _QUANTILES = 16
+_SAMPLE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +125,22 @@ def _leaning(x: Elements) -> Ints:
 def _statistics(x: Elements, hashes: Hashes, keep: Ints) -> Statistics:
     if len(x) == 0:
         return Statistics(0, 0, 0, (0, 0), ())
-    places = np.linspace(0, len(x) - 1, _QUANTILES + 1).astype(np.int64)
     size = sum(column.nbytes for column in x.columns) + (28 + 8 * (1 + len(x.sums))) * len(x)
     return Statistics(
         rows=len(x),
         bytes=int(size),
         retractions=int(np.count_nonzero(_leaning(x) < 0)),
         hash_range=(int(hashes.min()), int(hashes.max())),
-        keep_quantiles=tuple(int(q) for q in np.partition(keep, places)[places]),
+        keep_quantiles=_quantiles(keep),
     )
+
+
+def _quantiles(keep: Ints) -> tuple[int, ...]:
+    """The least and the largest are exact; those between are of a sample, which costs less."""
+    sample = np.sort(keep[:: -(-len(keep) // _SAMPLE)])
+    sample[0], sample[-1] = keep.min(), keep.max()
+    places = np.linspace(0, len(sample) - 1, _QUANTILES + 1).astype(np.int64)
+    return tuple(sample[places].tolist())
 
 
 def clamped(x: Elements, frontier: int) -> Elements:

@@ -231,21 +231,20 @@ def _emit(
     schema: pa.Schema, keys: Columns, results: Columns, exists: Mask, frames: Timeline, w0: int
 ) -> Elements:
     """Elements for the frames of the step whose result is new; the old result ends at the first."""
-    frame = np.arange(len(frames))
-    follows = np.flatnonzero(~frames.first)
-    same = ~exists
-    same[follows] = exists[follows] == exists[follows - 1]
-    both = follows[exists[follows] & exists[follows - 1]]
-    same[both] = record.equal_rows(results, both, results, both - 1)
+    same = ~exists[1:] | record.equal_neighbours(results, len(frames))
+    same &= exists[1:] == exists[:-1]
+    new = exists.copy()
+    new[1:] = np.where(frames.first[1:], exists[1:], ~same)
     was = frames.time < w0
-    changed = frame[~same & ~was]
+    changed = np.flatnonzero(new & ~was)
     first = record.starts_of(frames.group[changed])
     end = until(frames.time[changed], first)
-    head = frame[frames.first][np.cumsum(frames.first) - 1]
     ended = changed[first]
-    ended = ended[was[head[ended]] & exists[head[ended]]]
+    old = np.flatnonzero(frames.first)[frames.group[ended]]
+    had = was[old] & exists[old]
+    ended, old = ended[had], old[had]
     fresh = exists[changed]
-    rows = np.concatenate([changed[fresh], head[ended]])
+    rows = np.concatenate([changed[fresh], old])
     ts = np.concatenate([frames.time[changed[fresh]], frames.time[ended]])
     te = np.concatenate([end[fresh], np.full(len(ended), INF, dtype=np.int64)])
     n = np.where(np.arange(len(rows)) < len(rows) - len(ended), 1, -1)
