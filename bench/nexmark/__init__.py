@@ -1,0 +1,1 @@
+"""Nexmark: the auction benchmark of this field, as yardstick and end-to-end test."""

@@ -1,0 +1,72 @@
+"""Nexmark on Penstock: a query over parquet files, a file of each kind to a step."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from penstock.session import Session, connect
+from penstock.sql import parse
+from penstock.sql.names import names_read
+from penstock.sql.statements import CreateSource, Query
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+HERE = Path(__file__).parent
+QUERIES = tuple(f"q{i}" for i in range(23))
+SIDE_INPUT = pa.table({"key": list(range(10_000)), "value": [f"value {i}" for i in range(10_000)]})
+
+
+@dataclass
+class Timing:
+    """What a run took, in seconds: all of it, and what of it was receiving rows."""
+
+    seconds: float = 0.0
+    receiving: float = 0.0
+    steps: list[float] = field(default_factory=list)
+
+
+def define(db: Session, query: str) -> list[str]:
+    """Create the view and the sources that it reads; their names."""
+    text = (HERE / "queries" / f"{query}.sql").read_text()
+    (statement,) = parse(text)
+    assert isinstance(statement, Query)
+    read = [name.lower() for name in names_read(statement)]
+    sources = []
+    for source in parse((HERE / "sources.sql").read_text()):
+        assert isinstance(source, CreateSource)
+        if source.name.text in read:
+            db.sql(source.text)
+            sources.append(source.name.text)
+    if "side_input" in read:
+        db.create_table("side_input", SIDE_INPUT)
+    db.sql(f"CREATE VIEW answer AS {text}")
+    return sources
+
+
+def feed(db: Session, sources: list[str], data: Path) -> Timing:
+    """Every file as a batch, in order, a step after each; in the end the streams are over."""
+    timing, begun = Timing(), time.perf_counter()
+    for name in sorted(path.name for path in (data / "bid").iterdir()):
+        started = time.perf_counter()
+        for kind in sources:
+            db.source(kind).append(pq.read_table(data / kind / name))
+        timing.receiving += time.perf_counter() - started
+        db.step()
+        timing.steps.append(time.perf_counter() - started)
+    for kind in sources:
+        db.source(kind).end()
+    db.step()
+    timing.seconds = time.perf_counter() - begun
+    return timing
+
+
+def run(query: str, data: Path, spark: SparkSession | None = None, path: Path | None = None) -> Timing:
+    with connect(path, spark, keep_input=False) as db:
+        return feed(db, define(db, query), data)
