@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.errors import UnsupportedError
+from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.feeds import PortFeed, StreamFeed
 from penstock.runtime.sources import SourceDefinition
@@ -164,7 +165,8 @@ class Commands:
             return f"View {name} is created."
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self._define_constants(bound)
-        self._engine.define(name, ViewDefinition(bound.plan, bound.key, statement.text))
+        plan = rewrite(bound.plan)
+        self._engine.define(name, ViewDefinition(plan, bound.key, statement.text))
         return f"View {name} is created."
 
     def _define_constants(self, bound: BoundView) -> None:

@@ -10,4 +10,4 @@ WHERE s_suppkey IN (
         WHERE l_partkey = ps_partkey AND l_suppkey = ps_suppkey
           AND l_shipdate >= DATE '1994-01-01'
           AND l_shipdate < DATE '1994-01-01' + INTERVAL '1' YEAR))
-  AND s_nationkey = n_nationkey AND n_name = 'CANADA'
+  AND s_nationkey = n_nationkey AND n_name = 'IRAQ'

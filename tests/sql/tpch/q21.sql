@@ -9,7 +9,7 @@ WHERE s_suppkey = l1.l_suppkey AND o_orderkey = l1.l_orderkey AND o_orderstatus 
     SELECT * FROM lineitem l3
     WHERE l3.l_orderkey = l1.l_orderkey AND l3.l_suppkey <> l1.l_suppkey
       AND l3.l_receiptdate > l3.l_commitdate)
-  AND s_nationkey = n_nationkey AND n_name = 'SAUDI ARABIA'
+  AND s_nationkey = n_nationkey AND n_name = 'CANADA'
 GROUP BY s_name
 ORDER BY numwait DESC, s_name
 LIMIT 100
