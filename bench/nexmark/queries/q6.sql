@@ -1,8 +1,11 @@
-SELECT q.seller,
-  avg(q.final) OVER (
-    PARTITION BY q.seller ORDER BY q.ended, q.id ROWS BETWEEN 10 PRECEDING AND CURRENT ROW) AS price
+SELECT seller, avg(final) AS price
 FROM (
-  SELECT a.id, a.seller, max(b.price) AS final, max(b.dateTime) AS ended
-  FROM auction AS a JOIN bid AS b ON a.id = b.auction
-  WHERE b.dateTime BETWEEN a.dateTime AND a.expires
-  GROUP BY a.id, a.seller) AS q
+  SELECT seller, final,
+    row_number() OVER (PARTITION BY seller ORDER BY expires DESC, id DESC) AS place
+  FROM (
+    SELECT a.id, a.seller, a.expires, max(b.price) AS final
+    FROM auction AS a JOIN bid AS b ON a.id = b.auction
+    WHERE b.dateTime BETWEEN a.dateTime AND a.expires AND a.expires < NOW()
+    GROUP BY a.id, a.seller, a.expires) AS closed) AS ranked
+WHERE place <= 10
+GROUP BY seller
