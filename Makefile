@@ -26,8 +26,8 @@ check: $(STAMP) ## Lint, formatting and types
 	@$(PY) -m ruff format --check --quiet
 	@$(PY) -m mypy --strict --no-error-summary src tests
 
-demo: $(STAMP) ## Watch a live auction and its views for half a minute
-	@$(PY) -m penstock.demo
+demo: $(STAMP) ## Watch a live auction and its views for 45 seconds
+	@$(PY) -m penstock demo
 
 format: $(STAMP) ## Rewrite the code the way check wants it
 	@$(PY) -m ruff check --fix --quiet

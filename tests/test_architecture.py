@@ -24,7 +24,8 @@ ROWS = (
     ("physical",),
     ("runtime",),
     ("session",),
-    ("cli", "ui", "demo", "testing"),
+    ("cli", "ui", "testing"),
+    ("__main__",),
 )
 ROW_OF = {room: number for number, row in enumerate(ROWS) for room in row}
 

@@ -73,6 +73,11 @@ class PenstockError(PySparkException):
     def __init__(self, message: str, /, *, context: SqlContext | None = None) -> None:
         super().__init__(message, errorClass=self.condition, contexts=[context] if context else [])
 
+    @property
+    def sentence(self) -> str:
+        """The message by itself, without its code and place."""
+        return str(super().getMessage()).removeprefix(f"[{self.condition}] ")
+
     def getSqlState(self) -> str:
         return self.sqlstate
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from penstock.algebra.plan import Node
 from penstock.errors import UnsupportedError
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
@@ -61,6 +62,10 @@ class Commands:
             f"{type(statement).__name__.upper()} is not carried out yet",
             context=statement.context(),
         )
+
+    def plan(self, query: s.Query) -> Node:
+        """What a query says; it is not run."""
+        return self._bound(query).plan
 
     # --- definitions ----------------------------------------------------------------------------
 

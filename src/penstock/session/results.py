@@ -37,6 +37,11 @@ class Result:
         self._key = key
         self._table: pa.Table | None = rows if isinstance(rows, pa.Table) else None
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether the statement answers with rows, be they none, rather than a sentence."""
+        return self._rows is not None
+
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table; they are computed once."""
         if self._table is None:

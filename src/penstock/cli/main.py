@@ -1,0 +1,185 @@
+"""The commands and their options. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 an error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from penstock import __version__
+from penstock.cli.printing import errors_of
+
+EXAMPLE_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+DIRECTORY = click.Path(file_okay=False, path_type=Path)
+
+EPILOG = """\b
+Exit codes: 0 done; 1 the answer is no; 2 a command that cannot be read;
+3 an error of a statement, with its place.
+
+\b
+Completion of commands and options in your shell:
+  bash: eval "$(_PENSTOCK_COMPLETE=bash_source penstock)"   in ~/.bashrc
+  zsh:  eval "$(_PENSTOCK_COMPLETE=zsh_source penstock)"    in ~/.zshrc
+  fish: _PENSTOCK_COMPLETE=fish_source penstock | source    in config.fish
+"""
+
+
+@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="penstock")
+def main() -> None:
+    """Continuous SQL views over data streams, on Apache Spark.
+
+    \b
+    A first look:
+      penstock demo
+      penstock run examples/auction.sql --until-idle
+      penstock shell
+    """
+
+
+@main.command(short_help="Run pipeline files.")
+@click.argument("files", nargs=-1, required=True, type=EXAMPLE_FILE)
+@click.option("--path", type=DIRECTORY, help="The state directory; a temporary one otherwise.")
+@click.option("--until-idle", is_flag=True, help="Stop when there is nothing left to do.")
+@click.option("--progress", is_flag=True, help="One line for each step.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def run(
+    files: Sequence[Path], path: Path | None, until_idle: bool, progress: bool, as_json: bool
+) -> None:
+    """Run the statements of pipeline files, in order, and print what they answer.
+
+    Where a source reads files or a port, the views are then kept up to date until Ctrl-C, or with
+    --until-idle until there is nothing left to do. With --path, all files are parts of one
+    pipeline, and what they define is there the next time. Without, each of several files is
+    a pipeline of its own, run until it is idle.
+
+    \b
+    penstock run examples/auction.sql --until-idle
+    penstock run sources.sql views.sql --path state --progress
+    """
+    from penstock.cli.running import Runner
+    from penstock.cli.starting import session
+
+    if path is not None or len(files) == 1:
+        with errors_of(), session(path) as db:
+            Runner(until_idle, progress, as_json).run(db, files)
+        return
+    for file in files:
+        if not as_json:
+            click.echo(click.style(f"== {file}", bold=True))
+        with errors_of(), session(None) as db:
+            Runner(True, progress, as_json).run(db, [file])
+        if not as_json:
+            click.echo()
+
+
+@main.command(short_help="Print the plans of a file.")
+@click.argument("file", type=EXAMPLE_FILE)
+def explain(file: Path) -> None:
+    """Print the plans of the views and queries of a file; no query is run.
+
+    \b
+    penstock explain examples/auction.sql
+    """
+    from penstock.cli.explaining import explained
+    from penstock.cli.starting import session
+    from penstock.sql import parse
+
+    with errors_of(str(file)):
+        statements = parse(file.read_text("utf-8"))
+        with session(None) as db:
+            for name, plan in explained(db, statements):
+                click.echo(f"{click.style(name, bold=True)}\n{plan}\n")
+
+
+@main.command(short_help="Does it fit in bounded memory?")
+@click.argument("file", type=EXAMPLE_FILE)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.pass_context
+def check(context: click.Context, file: Path, as_json: bool) -> None:
+    """Say whether the views and queries of a file fit in bounded memory; exit 1 if one does not.
+
+    \b
+    penstock check examples/auction.sql
+    """
+    from penstock.cli.checking import verdicts
+    from penstock.cli.printing import print_json
+    from penstock.cli.starting import session
+    from penstock.sql import parse
+
+    with errors_of(str(file)):
+        statements = parse(file.read_text("utf-8"))
+        with session(None) as db:
+            found = verdicts(db, statements)
+    for verdict in found:
+        if as_json:
+            print_json(verdict.to_json())
+        else:
+            click.echo(f"{verdict}\n")
+    context.exit(1 if any(verdict.unbounded for verdict in found) else 0)
+
+
+@main.command(short_help="A prompt for statements.")
+@click.option("--path", type=DIRECTORY, help="The state directory; a temporary one otherwise.")
+def shell(path: Path | None) -> None:
+    """A prompt for statements, with history and completion; \\? lists its shortcuts.
+
+    \b
+    penstock shell --path state
+    echo 'SHOW VIEWS;' | penstock shell --path state
+    """
+    from penstock.cli.shell import Shell
+    from penstock.cli.starting import session
+
+    with errors_of(), session(path) as db:
+        failed = Shell(db).run()
+    if failed:
+        raise SystemExit(3)
+
+
+@main.command(short_help="What is in a state directory.")
+@click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("view", required=False)
+@click.option("--at", help="The view at this event time, instead of the latest.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def show(directory: Path, view: str | None, at: str | None, as_json: bool) -> None:
+    """Show what is in a state directory: its sources and views, or the rows of one view.
+
+    Starts no Spark and may be used while another process writes to the directory.
+
+    \b
+    penstock show state
+    penstock show state highest --at '2026-03-01 12:05:00'
+    """
+    from penstock.cli.showing import show_directory, show_view
+
+    if not (directory / "log").is_dir():
+        raise click.UsageError(
+            f"{directory} is not a state directory. Those that `penstock run --path DIR` and "
+            "penstock.connect(DIR) write hold a folder log."
+        )
+    if at is not None and view is None:
+        raise click.UsageError("--at is for a view: penstock show DIR VIEW --at TIME")
+    with errors_of():
+        if view is None:
+            show_directory(directory, as_json)
+        else:
+            show_view(directory, view, at, as_json)
+
+
+@main.command(short_help="A live auction in the terminal.")
+@click.option("--seconds", default=45.0, show_default=True, help="How long it goes on.")
+@click.option("--path", type=DIRECTORY, help="Where its state goes; a temporary directory.")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), hidden=True)
+def demo(seconds: float, path: Path | None, svg: Path | None) -> None:
+    """A live auction in the terminal: six views, their changes and their state.
+
+    \b
+    penstock demo
+    """
+    from penstock.cli.demo import Demo
+    from penstock.cli.starting import session
+
+    with errors_of(), session(path) as db:
+        Demo(db, svg).run(seconds)

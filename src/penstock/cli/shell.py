@@ -1,0 +1,217 @@
+r"""`penstock shell`: a prompt for statements, and shortcuts that begin with a backslash."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.filters import Condition
+from prompt_toolkit.history import FileHistory, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.lexers import PygmentsLexer
+from pyspark.errors import PySparkException
+
+from penstock.cli.printing import print_error, print_result
+from penstock.cli.running import progress_line
+from penstock.cli.starting import working
+from penstock.runtime.reading import time_of
+from penstock.runtime.times import shown
+from penstock.session.commands import Commands
+from penstock.session.results import Result
+from penstock.sql import parse
+from penstock.sql.binding.catalog import is_constant
+
+if TYPE_CHECKING:
+    from penstock.session import Session
+
+KEYWORDS = (
+    *("ALL", "AND", "AS", "BETWEEN", "BY", "CASE", "CHANGES", "CLOCK", "COMPLETE", "COUNT"),
+    *("CREATE", "DELAY", "DESCRIBE", "DISTINCT", "DROP", "DSTREAM", "EMIT", "EVENT TIME"),
+    *("EXCEPT", "EXISTS", "EXPLAIN", "FINAL", "FIXED", "FROM", "GROUP BY", "HAVING", "IN"),
+    *("INTERSECT", "INTERVAL", "ISTREAM", "JOIN", "KEY", "LATE", "LEFT", "LIMIT", "MEMORY"),
+    *("NOT", "NOW", "NULL", "ON", "OP", "OPTIONS", "ORDER BY", "OVER", "PARTITION BY", "RANGE"),
+    *("REGISTER", "ROWS", "RSTREAM", "SELECT", "SHOW", "SLIDE", "SOURCE", "STREAM", "STREAMED"),
+    *("SYNC BY", "TABLE", "UNBOUNDED", "UNION", "USING", "VALUES", "VIEW", "VIEWS", "WHERE"),
+    *("WINDOW", "WITH", "avg", "count", "max", "min", "sum", "session_window", "timepoint"),
+)
+WELCOME = r"End statements with a semicolon. \? for help, \q to leave."
+HELP = r"""\d          all that is defined        \d NAME   the columns of one
+\v          the views                   \v NAME   the rows of one, as of the last step
+\s          step: receive what sources have and move the views on
+\q          leave (also Ctrl-D)         \?        this
+SELECT answers over all rows received so far; statements end with a semicolon."""
+
+
+class Shell:
+    def __init__(self, db: Session) -> None:
+        self._db = db
+        self._commands = Commands(db)
+        self._shortcuts: dict[str, Callable[[list[str]], None]] = {
+            r"\d": self._describe,
+            r"\v": self._views,
+            r"\s": self._step,
+            r"\?": lambda _: click.echo(HELP),
+        }
+
+    def run(self) -> bool:
+        """Read until the end; whether statements of a script failed."""
+        if not sys.stdin.isatty():
+            return sum(not self.execute(text) for text in _texts(sys.stdin)) > 0
+        click.echo(f"Penstock on {self._db.path}\n{WELCOME}")
+        prompt = self._prompt()
+        while True:
+            try:
+                text = prompt.prompt("penstock> ")
+            except KeyboardInterrupt:
+                continue  # forget the line
+            except EOFError:
+                return False
+            if text.strip() == r"\q":
+                return False
+            self.execute(text)
+
+    def execute(self, text: str) -> bool:
+        r"""Carry out statements or a shortcut and print what they answer; whether all went well."""
+        try:
+            if text.lstrip().startswith("\\"):
+                self._shortcut(text.strip().rstrip(";"))
+            else:
+                self._statements(text)
+        except (PySparkException, click.UsageError) as error:
+            print_error(error)
+            return False
+        return True
+
+    def names(self) -> list[str]:
+        """What can be completed: objects and their columns."""
+        engine = self._db.engine
+        found = [name for name in engine.definitions if not is_constant(name)]
+        for source in engine.sources.values():
+            found += source.schema.names
+        for view in engine.views.values():
+            found += view.plan.schema.names
+        return list(dict.fromkeys(found))
+
+    def _statements(self, text: str) -> None:
+        for statement in parse(text):
+            with working("..."):
+                result = self._commands.run(statement)
+                len(result)
+            print_result(result)
+
+    def _shortcut(self, text: str) -> None:
+        word, *rest = shlex.split(text.replace("\\", "\\\\"))
+        if word not in self._shortcuts:
+            raise click.UsageError(rf"There is no shortcut {word}; \? lists them.")
+        self._shortcuts[word](rest)
+
+    def _describe(self, names: list[str]) -> None:
+        if names:
+            self._statements(f"DESCRIBE {names[0]}")
+            return
+        for kind in ("SOURCES", "TABLES", "STREAMS", "VIEWS"):
+            result = self._commands.run(parse(f"SHOW {kind}")[0])
+            if len(result):
+                click.echo(kind.lower())
+                print_result(result)
+        if not self.names():
+            click.echo("Nothing is defined yet: CREATE SOURCE name (column TYPE, ...) ...;")
+
+    def _views(self, names: list[str]) -> None:
+        if not names:
+            self._statements("SHOW VIEWS")
+            return
+        view = self._db.view(names[0])
+        frontier = shown(self._db.frontier, time_of(self._db.engine.sources.values()))
+        click.echo(f"{view.name} just before {frontier}")
+        print_result(Result(rows=view.snapshot))
+
+    def _step(self, _: list[str]) -> None:
+        with working("stepping ..."):
+            progress = self._db.step()
+        click.echo(progress_line(self._db, progress) if progress else "Nothing to do.")
+
+    def _prompt(self) -> PromptSession[str]:
+        from pygments.lexers.sql import SqlLexer
+
+        return PromptSession(
+            history=_history(),
+            lexer=PygmentsLexer(SqlLexer),
+            completer=Words(self.names),
+            complete_while_typing=False,
+            multiline=True,
+            prompt_continuation="      ... ",
+            key_bindings=_keys(),
+        )
+
+
+class Words(Completer):
+    """Completes the word before the cursor with keywords and names of the catalog."""
+
+    def __init__(self, names: Callable[[], Iterable[str]]) -> None:
+        self._names = names
+
+    def get_completions(
+        self, document: Document, complete_event: CompleteEvent
+    ) -> Iterator[Completion]:
+        word = document.get_word_before_cursor()
+        if not word:
+            return
+        names = [name for name in self._names() if name.lower().startswith(word.lower())]
+        for found in (*names, *(k for k in KEYWORDS if k.lower().startswith(word.lower()))):
+            yield Completion(found, start_position=-len(word))
+
+
+def is_complete(text: str) -> bool:
+    """Whether Enter carries a text out, rather than beginning another line of it."""
+    stripped = text.strip()
+    return not stripped or stripped.startswith("\\") or stripped.endswith(";")
+
+
+def _keys() -> KeyBindings:
+    keys = KeyBindings()
+
+    @Condition
+    def complete() -> bool:
+        from prompt_toolkit.application import get_app
+
+        return is_complete(get_app().current_buffer.text)
+
+    @keys.add("enter", filter=complete)
+    def accept(event: KeyPressEvent) -> None:
+        event.current_buffer.validate_and_handle()
+
+    return keys
+
+
+def _history() -> FileHistory | InMemoryHistory:
+    """In the user's state directory; none is kept where that cannot be written."""
+    state = os.environ.get("XDG_STATE_HOME")
+    try:
+        folder = (Path(state) if state else Path.home() / ".local" / "state") / "penstock"
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError):
+        return InMemoryHistory()
+    return FileHistory(str(folder / "history"))
+
+
+def _texts(lines: Iterable[str]) -> Iterator[str]:
+    """Texts to carry out by themselves: shortcuts are lines, statements end with a semicolon."""
+    text = ""
+    for line in lines:
+        text += line
+        if text.strip() == r"\q":
+            return
+        if text.strip() and is_complete(text):
+            yield text
+            text = ""
+    if text.strip():
+        yield text
