@@ -9,15 +9,19 @@ from __future__ import annotations
 import gc
 import json
 import pickle
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from penstock import record
+from penstock.algebra.expr import Expr, columns
 from penstock.element import Elements
 from penstock.physical.program import Edge, Program
 from penstock.physical.transforms import Project, Select
@@ -34,6 +38,7 @@ if TYPE_CHECKING:
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 
+_PLACE = "__place"
 _REPORT_SCHEMA = pa.schema([("report", pa.binary())])
 _unsettled = 3
 
@@ -77,9 +82,10 @@ class SparkJobs:
         return read_view(self.spark, reading, tasks)
 
     def ingest(self, rows: DataFrame | pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
-        """Bring the rows of a DataFrame, whose columns are the source's, into its lanes."""
+        """Bring rows, whose columns are the source's, into its lanes."""
         if isinstance(rows, pa.Table):
-            rows = self.spark.createDataFrame(rows)
+            whole = self._with_computed(rows, ingest.computed, directory)
+            return ingest.run(whole.to_batches(), store_of(directory))
         computed = [f"{to_sql(expr)} AS {name}" for name, expr in ingest.computed.items()]
         rows = rows.selectExpr("*", *computed) if computed else rows
         pickled = pickle.dumps(ingest)
@@ -95,6 +101,37 @@ class SparkJobs:
         for data in reports.column("report"):
             total.add(IngestReport.from_json(json.loads(data.as_py())))
         return total
+
+    def _with_computed(
+        self, rows: pa.Table, computed: Mapping[str, Expr], directory: Path
+    ) -> pa.Table:
+        """A table of this process with columns that Spark computes; only what they need travels.
+
+        It travels in a file: that is several times faster than to make a DataFrame of the table.
+        """
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        needed = sorted(frozenset().union(*map(columns, computed.values())))
+        sent = rows.select(needed).append_column(_PLACE, pa.array(np.arange(rows.num_rows)))
+        asked = [f"{to_sql(expr)} AS {name}" for name, expr in computed.items()]
+        with _file_of(sent, directory) as path:
+            read = self.spark.read.schema(from_arrow_schema(sent.schema)).parquet(str(path))
+            found = read.selectExpr(_PLACE, *asked).toArrow().sort_by(_PLACE)
+        for name in computed:
+            rows = rows.append_column(name, found.column(name))
+        return rows
+
+
+@contextmanager
+def _file_of(rows: pa.Table, directory: Path) -> Iterator[Path]:
+    """A table in a file, for as long as it is needed; garbage collection knows it by its suffix."""
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / f"{uuid.uuid4().hex}.arrow"
+    pq.write_table(rows, path, compression="none", use_dictionary=False)
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _collected(rows: DataFrame) -> pa.Table:
