@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute  # noqa: F401 - pa.compute
+import pyarrow.compute
 import pyarrow.parquet as pq
 
 Ints = npt.NDArray[np.int64]
@@ -39,7 +39,17 @@ FIRST_NAMES = (
     *("Peter", "Paul", "Luke", "John", "Saul"),
     *("Vicky", "Kate", "Julie", "Sarah", "Deiter", "Walter"),
 )
-LAST_NAMES = ("Shultz", "Abrams", "Spencer", "White", "Bartels", "Walton", "Smith", "Jones", "Noris")
+LAST_NAMES = (
+    "Shultz",
+    "Abrams",
+    "Spencer",
+    "White",
+    "Bartels",
+    "Walton",
+    "Smith",
+    "Jones",
+    "Noris",
+)
 CHANNELS = ("Google", "Facebook", "Baidu", "Apple")
 OTHER_CHANNELS = 10_000
 

@@ -67,6 +67,8 @@ def feed(db: Session, sources: list[str], data: Path) -> Timing:
     return timing
 
 
-def run(query: str, data: Path, spark: SparkSession | None = None, path: Path | None = None) -> Timing:
+def run(
+    query: str, data: Path, spark: SparkSession | None = None, path: Path | None = None
+) -> Timing:
     with connect(path, spark, keep_input=False) as db:
         return feed(db, define(db, query), data)
