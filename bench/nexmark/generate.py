@@ -95,7 +95,7 @@ SCHEMAS = {"person": PERSON, "auction": AUCTION, "bid": BID}
 
 @dataclass(frozen=True)
 class Settings:
-    """`rate`: events in a second of event time. `disorder`: by how many seconds events come late."""
+    """`rate`: events in a second of event time. `disorder`: how many seconds events may be late."""
 
     rate: int = 10_000
     disorder: float = 0.0
@@ -117,7 +117,7 @@ def events(start: int, stop: int, settings: Settings) -> dict[str, pa.Table]:
 
 
 def _draw(n: Ints, stream: int, below: Ints | int, settings: Settings) -> Ints:
-    """For each event a number in [0, below), the same whenever and with whatever else it is made."""
+    """For each event a number in [0, below), whenever and with whatever else it is made."""
     x = n.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     x += np.uint64((stream * 0xD1B54A32D192ED03 + settings.seed * 0x8CB92BA72F3D8DD7) % 2**64)
     x ^= x >> np.uint64(30)
@@ -149,7 +149,8 @@ def _some_person(n: Ints, stream: int, hot: int, settings: Settings) -> Ints:
     recent = known - 1 - _draw(n, stream, np.minimum(known, ACTIVE_PEOPLE), settings)
     hottest = (known - 1) // hot * hot
     is_hot = _draw(n, stream + 1, HOT_RATIO * 2, settings) > 0
-    return FIRST_PERSON + np.where(is_hot, hottest, recent)
+    chosen: Ints = FIRST_PERSON + np.where(is_hot, hottest, recent)
+    return chosen
 
 
 def _persons(n: Ints, settings: Settings) -> pa.Table:
