@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node
 from penstock.element import changes, concat
 from penstock.runtime.jobs import Jobs, SparkJobs
@@ -15,7 +16,6 @@ from penstock.testing import random_plan, random_streams
 from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
 from penstock.testing.engine_runs import LocalJobs, run_on_engine
 from penstock.testing.local_runs import first_difference, random_cuts, run_in_steps
-from penstock.algebra.outline import outline
 from penstock.testing.random_plans import SCANS
 
 if TYPE_CHECKING:

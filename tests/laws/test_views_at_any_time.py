@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node, RowWindow, Scan, Session, Sync, Upsert, Window
 from penstock.element import BEGIN, INF, changes, concat
 from penstock.runtime.jobs import Jobs, SparkJobs
@@ -16,7 +17,6 @@ from penstock.testing import random_plan, random_streams
 from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
 from penstock.testing.engine_runs import LocalJobs, is_table, run_on_engine
 from penstock.testing.local_runs import first_difference, random_cuts
-from penstock.testing.outline import outline
 from penstock.testing.random_plans import SCANS
 from penstock.testing.random_streams import Stream
 

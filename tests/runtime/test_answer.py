@@ -10,6 +10,7 @@ import pytest
 
 import penstock
 from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.outline import outline
 from penstock.algebra.plan import Aggregate, Equality, Join, Node, Scan, Window
 from penstock.element import concat
 from penstock.errors import PlanError, UnsupportedError
@@ -21,7 +22,6 @@ from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
 from penstock.testing.engine_runs import LocalJobs, over_sources, rows_of, source_of
 from penstock.testing.local_runs import first_difference
 from penstock.testing.local_session import local_session
-from penstock.testing.outline import outline
 from penstock.testing.random_plans import SCANS, scans_of
 
 if TYPE_CHECKING:
