@@ -7,6 +7,7 @@ PySparkException
     │   └── UnknownNameError    a name that nothing has
     ├── UnsupportedError        a query that means something, which Penstock cannot run
     ├── ArithmeticOverflowError a result too large for its type
+    ├── DivisionByZeroError     a quotient or remainder by zero
     ├── LateRowError            a row from before the frontier, where late rows were not allowed
     ├── StateError              a file of the state that is missing, unreadable or damaged
     ├── WriterConflictError     someone else wrote to the same state
@@ -103,6 +104,11 @@ class UnsupportedError(PenstockError):
 class ArithmeticOverflowError(PenstockError):
     condition = "ARITHMETIC_OVERFLOW"
     sqlstate = "22003"
+
+
+class DivisionByZeroError(PenstockError):
+    condition = "DIVIDE_BY_ZERO"
+    sqlstate = "22012"
 
 
 class LateRowError(PenstockError):

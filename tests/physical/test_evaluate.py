@@ -16,7 +16,7 @@ from penstock.algebra import expr as ex
 from penstock.algebra.expr import Call, Column, Expr, Literal, arithmetic, compare
 from penstock.algebra.reference import value
 from penstock.element import Elements, hashable
-from penstock.errors import ArithmeticOverflowError, UnsupportedError
+from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, UnsupportedError
 from penstock.physical.evaluate import evaluate, evaluate_mask
 from penstock.testing import random_expression
 from tests.types import VALUES
@@ -81,7 +81,7 @@ def test_a_predicate_selects_what_it_is_true_of() -> None:
 
 @pytest.mark.parametrize(
     ("operator", "left", "right"),
-    [("+", 2**63 - 1, 1), ("-", LOWEST, 1), ("*", 2**62, 2), ("*", LOWEST, -1), ("%", 5, 0)],
+    [("+", 2**63 - 1, 1), ("-", LOWEST, 1), ("*", 2**62, 2), ("*", LOWEST, -1)],
 )
 def test_what_does_not_fit_is_an_error(operator: str, left: int, right: int) -> None:
     expr = arithmetic(operator, Column("i", INT), Column("j", INT))
@@ -89,6 +89,127 @@ def test_what_does_not_fit_is_an_error(operator: str, left: int, right: int) -> 
     with pytest.raises(ArithmeticOverflowError, match=r"\(i . j\)"):
         evaluate(expr, rows_of(SCHEMA, rows))
     assert evaluate(expr, rows_of(SCHEMA, rows[1:])).to_pylist() == [None]
+
+
+@pytest.mark.parametrize(("operator", "kind"), [("%", INT), ("%", FLOAT), ("/", FLOAT)])
+def test_division_by_zero_is_the_same_error_everywhere(operator: str, kind: pa.DataType) -> None:
+    schema = pa.schema([("a", kind), ("b", kind)])
+    expr = arithmetic(operator, Column("a", kind), Column("b", kind))
+    rows = [(None, 0), (0, None), (5, 0)]
+    assert evaluate(expr, rows_of(schema, rows[:2])).to_pylist() == [None, None]
+    errors = []
+    for evaluated in (
+        lambda: evaluate(expr, rows_of(schema, rows)),
+        lambda: in_plain_python(expr, schema, rows),
+    ):
+        with pytest.raises(DivisionByZeroError, match=r"\(a . b\): division by zero") as raised:
+            evaluated()
+        errors.append(str(raised.value))
+    assert errors[0] == errors[1]
+
+
+def test_a_negative_that_does_not_fit_is_an_error() -> None:
+    for kind, lowest in ((pa.int8(), -128), (pa.int32(), -(2**31)), (INT, LOWEST)):
+        schema = pa.schema([("a", kind)])
+        expr = Call("negative", (Column("a", kind),), kind)
+        assert evaluate(expr, rows_of(schema, [(lowest + 1,)])).to_pylist() == [-lowest - 1]
+        with pytest.raises(ArithmeticOverflowError, match=r"negative\(a\)"):
+            evaluate(expr, rows_of(schema, [(lowest,)]))
+
+
+KINDS = ("int8", "int16", "int32", "int64", "float32", "float64", "date", "timestamp")
+WIDER = [
+    (a, b)
+    for a in KINDS
+    for b in (*KINDS, "timestamp in zone")
+    if ex.is_simple(ex.cast(Column("a", VALUES[a][0]), VALUES[b][0]))
+]
+
+
+def test_casts_that_widen_are_simple() -> None:
+    whole = KINDS[:4]
+    between = [(a, b) for i, a in enumerate(whole) for b in (*whole[i + 1 :], "float64")]
+    rest = [("float32", "float64"), ("date", "timestamp in zone")]
+    assert [*between, *rest, ("timestamp", "timestamp in zone")] == WIDER
+
+
+@pytest.mark.parametrize(("kind", "wider"), WIDER)
+def test_oracle_casts(kind: str, wider: str) -> None:
+    (arrow, values), (to, _) = VALUES[kind], VALUES[wider]
+    schema, rows = pa.schema([("a", arrow)]), [(v,) for v in (*values, None)]
+    expr = ex.cast(Column("a", arrow), to)
+    x = rows_of(schema, rows)
+    found = evaluate(expr, x)
+    assert found.type == to
+    expected = in_plain_python(expr, schema, [e for e, _, _, _ in x.rows()])
+    assert hashable(found.to_pylist()) == hashable(expected)
+
+
+INSTANT = pa.timestamp("us", "UTC")
+
+
+@pytest.mark.parametrize(
+    ("function", "argument", "result"),
+    [
+        ("unix_micros", INSTANT, INT),
+        ("timestamp_micros", INT, INSTANT),
+        ("unix_date", pa.date32(), pa.int32()),
+    ],
+)
+def test_oracle_conversions(function: str, argument: pa.DataType, result: pa.DataType) -> None:
+    kind = next(name for name, (arrow, _) in VALUES.items() if arrow == argument)
+    values = [0, -1, 10**15] if argument == INT else VALUES[kind][1]
+    schema, rows = pa.schema([("a", argument)]), [(v,) for v in (*values, None)]
+    expr = Call(function, (Column("a", argument),), result)
+    assert ex.is_simple(expr)
+    found = evaluate(expr, rows_of(schema, rows))
+    assert found.type == result
+    assert found.to_pylist() == in_plain_python(expr, schema, rows)
+
+
+I32, TEXT_COLUMN = Column("i", pa.int32()), Column("s", TEXT)
+NOT_SIMPLE = [
+    ex.cast(Column("i", INT), pa.int32()),
+    ex.cast(Column("x", FLOAT), INT),
+    ex.cast(Column("x", FLOAT), pa.float32()),
+    ex.cast(I32, pa.float32()),
+    ex.cast(TEXT_COLUMN, INT),
+    ex.cast(Column("i", INT), TEXT),
+    ex.cast(Column("t", INSTANT), pa.date32()),
+    ex.cast(Column("t", INSTANT), pa.timestamp("us")),
+    ex.cast(Column("t", pa.timestamp("ms")), INSTANT),
+    ex.cast(Column("d", pa.date32()), pa.timestamp("us")),
+    Call("unix_micros", (Column("t", pa.timestamp("us")),), INT),
+    Call("timestamp_micros", (I32,), INSTANT),
+    Call("unix_date", (Column("t", INSTANT),), pa.int32()),
+    Call("negative", (Column("d", pa.decimal128(5, 2)),), pa.decimal128(5, 2)),
+    Call("/", (Column("i", INT), Column("j", INT)), FLOAT),
+    Call("/", (Column("x", pa.float32()), Column("y", pa.float32())), pa.float32()),
+    Call("%", (Column("d", pa.decimal128(5, 2)),) * 2, pa.decimal128(5, 2)),
+]
+
+
+@pytest.mark.parametrize("expr", NOT_SIMPLE, ids=lambda e: f"{e.args[0].type} {e} {e.type}")
+def test_what_is_not_simple_is_not_evaluated(expr: Call) -> None:
+    assert not ex.is_simple(expr)
+    assert not ex.is_simple(Call("coalesce", (expr,), expr.type))
+    schema = pa.schema([(arg.name, arg.type) for arg in expr.args if isinstance(arg, Column)][:1])
+    if len(ex.columns(expr)) == 1:
+        with pytest.raises(UnsupportedError, match="only Spark"):
+            evaluate(expr, Elements.empty(schema))
+
+
+def test_a_day_too_far_for_a_timestamp_is_an_error_unless_guarded() -> None:
+    day, micros = pa.date32(), INSTANT
+    schema = pa.schema([("d", day), ("p", BOOL)])
+    far = pa.array([2**31 - 1, 0], pa.int32()).cast(day)
+    one = np.zeros(2, dtype=np.int64)
+    rows = Elements(schema, (far, pa.array([False, True])), one, one + 1, one + 1)
+    expr = ex.cast(Column("d", day), micros)
+    with pytest.raises(ArithmeticOverflowError):
+        evaluate(expr, rows)
+    guarded = Call("if", (Column("p", BOOL), expr, Literal(None, micros)), micros)
+    assert evaluate(guarded, rows).cast(INT).to_pylist() == [None, 0]
 
 
 @pytest.mark.parametrize(

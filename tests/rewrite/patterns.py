@@ -54,7 +54,7 @@ def filtered_rank(plans: Plans) -> p.Node:
     below = replace(plans.rank(some(plans)), number="rank")
     shown: p.Node = below
     if plans.rng.random() < 0.3:
-        rank = ex.Column("rank", pa.int64())
+        rank = ex.cast(ex.Column("rank", pa.int64()), pa.int32())
         shown = p.Map(below, (("n", rank), *p.project(below, below.schema.names).outputs))
     parts = list(ex.conjuncts(plans.predicate(shown))) if plans.rng.random() < 0.5 else []
     for _ in range(plans.rng.randint(1, 2)):

@@ -15,8 +15,13 @@ import pyarrow as pa
 from penstock.errors import PlanError
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
-ARITHMETIC = ("+", "-", "*", "%")
-SIMPLE = (*COMPARISONS, *ARITHMETIC, "and", "or", "not", "is null", "if", "coalesce")
+ARITHMETIC = ("+", "-", "*", "/", "%")
+CONVERSIONS = ("cast", "unix_micros", "timestamp_micros", "unix_date")
+LOGIC = ("and", "or", "not", "is null", "if", "coalesce")
+SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC)
+
+_WHOLE = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+_DAY, _LOCAL, _INSTANT = pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +91,42 @@ def substitute(expr: Expr, by_name: Mapping[str, Expr]) -> Expr:
 def is_simple(expr: Expr) -> bool:
     """Whether every function in the expression can be evaluated outside Spark."""
     match expr:
-        case Call("%", (left, _)) if pa.types.is_decimal(left.type):
-            return False
         case Call(function, args):
-            return function in SIMPLE and all(map(is_simple, args))
+            return function in SIMPLE and takes(expr) and all(map(is_simple, args))
     return True
+
+
+def takes(call: Call) -> bool:
+    """Whether a function of SIMPLE is simple for arguments of these types."""
+    types = [arg.type for arg in call.args]
+    match call.function:
+        case "cast":
+            return len(types) == 1 and _widens(types[0], call.type)
+        case "unix_micros":
+            return types == [_INSTANT] and call.type == pa.int64()
+        case "timestamp_micros":
+            return types == [pa.int64()] and call.type == _INSTANT
+        case "unix_date":
+            return types == [_DAY] and call.type == pa.int32()
+        case "negative":
+            number = call.type in _WHOLE or pa.types.is_floating(call.type)
+            return number and types == [call.type]
+        case "/":
+            return types == [pa.float64()] * 2 and call.type == pa.float64()
+        case "%":
+            return not any(map(pa.types.is_decimal, types))
+    return True
+
+
+def _widens(kind: pa.DataType, other: pa.DataType) -> bool:
+    """Whether one type's values fit the other, the nearest double if not they; all clocks are UTC.
+
+    So a day becomes its midnight, and a time without a zone the same time in UTC.
+    """
+    if kind in _WHOLE:
+        return other == pa.float64() or other in _WHOLE[_WHOLE.index(kind) + 1 :]
+    widened = {pa.float32(): pa.float64(), _DAY: _INSTANT, _LOCAL: _INSTANT}.get(kind)
+    return widened is not None and other == widened
 
 
 def conjuncts(predicate: Expr) -> tuple[Expr, ...]:
@@ -116,12 +152,21 @@ def compare(operator: str, left: Expr, right: Expr) -> Call:
 
 
 def arithmetic(operator: str, left: Expr, right: Expr) -> Call:
-    """Arithmetic on two operands of one type; NULL where either is, an error where it overflows."""
+    """Arithmetic on two operands of one type; NULL where either is, an error where it overflows.
+
+    Only a quotient of doubles is of their type.
+    """
     if operator not in ARITHMETIC:
         raise PlanError(f"{operator!r} is not arithmetic; expected one of {ARITHMETIC}")
     if left.type != right.type:
         raise PlanError(f"cannot apply {operator} to {left.type} and {right.type}; cast one")
+    if operator == "/" and left.type != pa.float64():
+        raise PlanError(f"cannot apply / to {left.type}; cast to {pa.float64()}")
     return Call(operator, (left, right), left.type)
+
+
+def cast(arg: Expr, kind: pa.DataType) -> Call:
+    return Call("cast", (arg,), kind)
 
 
 def check_columns(expr: Expr, schema: pa.Schema, where: str) -> None:

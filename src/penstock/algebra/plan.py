@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import count
 from typing import Any, Literal, Self, TypeAlias
 
@@ -29,7 +30,7 @@ class Node:
     def schema(self) -> pa.Schema:
         raise NotImplementedError
 
-    @property
+    @cached_property
     def inputs(self) -> tuple[Node, ...]:
         found: list[Node] = []
         for field in fields(self):
@@ -63,8 +64,9 @@ class Node:
             raise PlanError(f"{type(self).__name__}: {complaint}")
 
     def _require_columns(self, names: tuple[str, ...], schema: pa.Schema) -> None:
+        known = schema.names
         for name in names:
-            self.require(name in schema.names, f"no column {name!r}; there are {schema.names}")
+            self.require(name in known, f"no column {name!r}; there are {known}")
         self.require(len(set(names)) == len(names), f"a column is named twice in {names}")
 
     def _require_until(self, until: Expr | None, schema: pa.Schema, names: Sequence[str]) -> None:
@@ -136,16 +138,18 @@ class Map(Node):
         for _, expression in self.outputs:
             expr.check_columns(expression, self.input.schema, "Map")
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         return pa.schema([(name, expression.type) for name, expression in self.outputs])
 
 
 def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:
     """The Map that keeps just these columns."""
+    schema = node.schema
+    known = schema.names
     for name in names:
-        node.require(name in node.schema.names, f"no column {name!r} to project")
-    return Map(node, tuple((n, expr.Column(n, node.schema.field(n).type)) for n in names))
+        node.require(name in known, f"no column {name!r} to project")
+    return Map(node, tuple((name, expr.Column(name, schema.field(name).type)) for name in names))
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,7 @@ class Join(Node):
     def __post_init__(self) -> None:
         self.require(self.kind in JOIN_KINDS, f"no join kind {self.kind!r}; {JOIN_KINDS}")
         left, right = self.left.schema, self.right.schema
-        both = [name for name in left.names if name in right.names]
+        both = sorted({*left.names}.intersection(right.names))
         self.require(not both, f"both sides have columns {both}; rename one side with Map")
         for equality in self.on:
             self._require_columns((equality.left,), left)
@@ -210,7 +214,7 @@ class Join(Node):
             if keep is not None:
                 self._require_expr(keep, side, pa.int64())
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         if self.kind in ("semi", "anti"):
             return self.left.schema
@@ -296,7 +300,7 @@ class Aggregate(Node):
         self._require_until(self.until, self.input.schema, self.keys)
         _ = self.schema
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         source = self.input.schema
         calls = [(c.name, aggregates.result_type(c, source)) for c in self.calls]
@@ -370,7 +374,7 @@ class Session(Node):
         self._require_columns(self.partition, self.input.schema)
         self.require(self.start not in self.input.schema.names, f"{self.start!r} exists already")
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         return self.input.schema.append(pa.field(self.start, pa.int64()))
 
@@ -419,7 +423,7 @@ class Rank(Node):
         self.require(self.number not in self.input.schema.names, f"{self.number!r} exists already")
         self._require_until(self.until, self.input.schema, self.partition)
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         if self.number is None:
             return self.input.schema
@@ -507,7 +511,7 @@ class Changes(Node):
         self.require(self.kind in CHANGE_KINDS, f"no change {self.kind!r}; {CHANGE_KINDS}")
         self.require(self.time not in self.input.schema.names, f"{self.time!r} exists already")
 
-    @property
+    @cached_property
     def schema(self) -> pa.Schema:
         if self.time is None:
             return self.input.schema

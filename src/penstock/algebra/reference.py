@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, date, datetime, timedelta
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache
@@ -22,12 +23,14 @@ from penstock.algebra import expr as ex
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall, result_type
 from penstock.element import hashable
+from penstock.errors import DivisionByZeroError
 
 Record: TypeAlias = tuple[Any, ...]
 Relation: TypeAlias = Counter[Record]
 Stream: TypeAlias = Iterable[tuple[Record, int, int, int]]
 
 FIRST = 0
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Reference:
@@ -368,13 +371,18 @@ def value(expression: ex.Expr, row: Mapping[str, Any]) -> Any:
             return value(arg, row) is None
         case ex.Call("<=>", (left, right)):
             return value(left, row) == value(right, row)
-        case ex.Call(function, args):
+        case ex.Call(function, args, kind):
             found = [value(arg, row) for arg in args]
-            return None if None in found else _STRICT[function](*found)
+            if None in found:
+                return None
+            try:
+                return _STRICT[function](*found, *([kind] if function == "cast" else []))
+            except ZeroDivisionError:
+                raise DivisionByZeroError(f"{expression}: division by zero") from None
     raise NotImplementedError(str(expression))
 
 
-def _arithmetic(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+def _arithmetic(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function for numbers as records hold them, where NaN is a word."""
     return lambda *args: hashable(function(*(float(v) if v == "NaN" else v for v in args)))
 
@@ -382,6 +390,18 @@ def _arithmetic(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any
 def _remainder(a: Any, b: Any) -> Any:
     result = abs(a) % abs(b)
     return -result if a < 0 else result
+
+
+def _converted(v: Any, kind: pa.DataType) -> Any:
+    """A value of a narrower type as one of a wider type; days and clocks are those of UTC."""
+    match v:
+        case datetime():
+            return v.replace(tzinfo=UTC)
+        case date():
+            return datetime(v.year, v.month, v.day, tzinfo=UTC)
+        case int() if pa.types.is_floating(kind):
+            return float(v)
+    return v
 
 
 _STRICT: dict[str, Callable[..., Any]] = {
@@ -395,7 +415,13 @@ _STRICT: dict[str, Callable[..., Any]] = {
     "+": _arithmetic(lambda a, b: a + b),
     "-": _arithmetic(lambda a, b: a - b),
     "*": _arithmetic(lambda a, b: a * b),
+    "/": _arithmetic(lambda a, b: a / b),
     "%": _arithmetic(_remainder),
+    "negative": _arithmetic(lambda a: -a),
+    "cast": _converted,
+    "unix_micros": lambda v: (v - _EPOCH) // timedelta(microseconds=1),
+    "timestamp_micros": lambda v: _EPOCH + timedelta(microseconds=v),
+    "unix_date": lambda v: (v - _EPOCH.date()).days,
 }
 
 

@@ -1,7 +1,7 @@
 """Simple expressions on Arrow columns, with the results that Spark would give.
 
 NULLs follow SQL's three-valued logic, NaN equals NaN and is the largest number, arithmetic that
-overflows is an error. Functions that are not simple are Spark's to evaluate.
+overflows or divides by zero is an error. Functions that are not simple are Spark's to evaluate.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock import record
-from penstock.algebra.expr import ARITHMETIC, Call, Column, Expr, Literal
+from penstock.algebra.expr import ARITHMETIC, CONVERSIONS, Call, Column, Expr, Literal, takes
 from penstock.element import INF, Elements
-from penstock.errors import ArithmeticOverflowError, UnsupportedError
+from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, UnsupportedError
 from penstock.record import Ints, Mask
 
 
@@ -38,11 +38,13 @@ def evaluate(expr: Expr, x: Elements) -> pa.Array:
             return pc.if_else(evaluate(test, x).fill_null(False), yes, no)
         case Call("<=>", (left, right)):
             return _same(evaluate(left, x), evaluate(right, x))
-        case Call(function, args) if function in _FUNCTIONS:
+        case Call(function, args) if function in _FUNCTIONS and takes(expr):
             values = [evaluate(arg, x) for arg in args]
             try:
                 result = _FUNCTIONS[function](*values)
-                return result if result.type == expr.type else result.cast(expr.type)
+                return result if result.type == expr.type else _cast(result, expr.type)
+            except ZeroDivisionError as error:
+                raise DivisionByZeroError(f"{expr}: division by zero") from error
             except pa.ArrowInvalid as error:
                 raise ArithmeticOverflowError(f"{expr}: {error}") from error
     raise UnsupportedError(f"{expr} is not a simple expression; only Spark can evaluate it")
@@ -61,8 +63,10 @@ def evaluate_ints(expr: Expr, x: Elements, null: int = INF) -> Ints:
 def _can_fail(expr: Expr) -> bool:
     """Whether a value may be an error; what SQL does not look at must not be evaluated then."""
     match expr:
+        case Call("cast", (arg,)) if pa.types.is_date(arg.type):
+            return True
         case Call(function, args):
-            return function in ARITHMETIC or any(map(_can_fail, args))
+            return function in (*ARITHMETIC, "negative") or any(map(_can_fail, args))
     return False
 
 
@@ -84,6 +88,11 @@ def _interleaved(mask: Mask, where: pa.Array, otherwise: pa.Array) -> pa.Array:
     return pa.concat_arrays([where, otherwise]).take(pa.array(row))
 
 
+def _cast(column: pa.Array, kind: pa.DataType) -> pa.Array:
+    """An error where a value does not fit; but an integer becomes the nearest double."""
+    return column.cast(kind, safe=not pa.types.is_floating(kind))
+
+
 def _same(a: pa.Array, b: pa.Array) -> pa.Array:
     rows = np.arange(len(a))
     return pa.array(record.equal_rows((a,), rows, (b,), rows))
@@ -102,16 +111,18 @@ def _comparison(arrow: Callable[..., Any], test: Callable[[Any, Any], Any]) -> C
     return compare
 
 
-def _remainder(a: pa.Array, b: pa.Array) -> pa.Array:
-    """The remainder with the sign of the dividend."""
-    if pa.types.is_decimal(a.type):
-        raise UnsupportedError("% of decimals; only Spark can evaluate it")
-    unknown = record.any_null((a, b), len(a))
-    divisor = np.where(unknown, 1, record.numpy(b))
-    if np.any(divisor == 0):
-        raise pa.ArrowInvalid("division by zero")
-    with np.errstate(invalid="ignore"):
-        return pa.array(np.fmod(record.numpy(a), divisor), type=a.type, mask=unknown)
+def _division(divide: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    """A function of a dividend and a divisor, which must not be zero where both are known."""
+
+    def divided(a: pa.Array, b: pa.Array) -> pa.Array:
+        unknown = record.any_null((a, b), len(a))
+        divisor = np.where(unknown, 1, record.numpy(b))
+        if np.any(divisor == 0):
+            raise ZeroDivisionError
+        with np.errstate(invalid="ignore", over="ignore"):
+            return pa.array(divide(record.numpy(a), divisor), type=a.type, mask=unknown)
+
+    return divided
 
 
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -129,5 +140,8 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "+": pc.add_checked,
     "-": pc.subtract_checked,
     "*": pc.multiply_checked,
-    "%": _remainder,
+    "/": _division(np.divide),
+    "%": _division(np.fmod),
+    "negative": pc.negate_checked,
+    **dict.fromkeys(CONVERSIONS, lambda arg: arg),
 }

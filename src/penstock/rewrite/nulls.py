@@ -5,9 +5,17 @@ Nothing is known of functions other than those of `expr.SIMPLE`.
 
 from __future__ import annotations
 
-from penstock.algebra.expr import ARITHMETIC, COMPARISONS, Call, Column, Expr, Literal
+from penstock.algebra.expr import (
+    ARITHMETIC,
+    COMPARISONS,
+    CONVERSIONS,
+    Call,
+    Column,
+    Expr,
+    Literal,
+)
 
-_STRICT = frozenset((*COMPARISONS, *ARITHMETIC, "not")) - {"<=>"}
+_STRICT = frozenset((*COMPARISONS, *ARITHMETIC, *CONVERSIONS, "negative", "not")) - {"<=>"}
 """Functions that are NULL where any argument is."""
 
 

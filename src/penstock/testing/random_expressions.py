@@ -7,6 +7,7 @@ function of `expr.SIMPLE` occurs. Nothing here divides by zero or overflows.
 from __future__ import annotations
 
 import math
+from datetime import date
 from random import Random
 from typing import Any
 
@@ -90,11 +91,27 @@ def _condition(rng: Random, schema: pa.Schema, depth: int) -> ex.Expr:
 
 
 def _arithmetic(rng: Random, schema: pa.Schema, kind: pa.DataType, depth: int) -> ex.Expr:
-    operator = rng.choice(ex.ARITHMETIC)
+    if rng.random() < 0.2:
+        return _conversion(rng, schema, kind, depth)
     left = random_expression(rng, schema, kind, depth - 1)
+    operator = rng.choice((*ex.ARITHMETIC, "negative"))
+    if operator == "negative" or (operator == "/" and kind != FLOAT):
+        return ex.Call("negative", (left,), kind)
     if operator in ("+", "-"):
         return ex.arithmetic(operator, left, random_expression(rng, schema, kind, depth - 1))
-    factor = rng.choice((2, 3) if operator == "%" else (-1, 2))
+    factor = rng.choice((2, 3) if operator in ("/", "%") else (-1, 2))
     return ex.arithmetic(
         operator, left, ex.Literal(float(factor) if kind == FLOAT else factor, kind)
     )
+
+
+def _conversion(rng: Random, schema: pa.Schema, kind: pa.DataType, depth: int) -> ex.Expr:
+    """There and back by way of another type."""
+    arg = random_expression(rng, schema, INT, depth - 1)
+    if kind == FLOAT:
+        return ex.cast(arg, FLOAT)
+    if rng.random() < 0.5:
+        instant = ex.Call("timestamp_micros", (arg,), pa.timestamp("us", "UTC"))
+        return ex.Call("unix_micros", (instant,), INT)
+    day = ex.Literal(rng.choice((None, date(1970, 1, 1), date(1970, 1, 3))), pa.date32())
+    return ex.cast(ex.Call("unix_date", (day,), pa.int32()), INT)

@@ -1,0 +1,148 @@
+"""Simple expressions give on Arrow what Spark gives for their SQL text, errors included."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from penstock.algebra import expr as ex
+from penstock.algebra.expr import Call, Column, Expr, Literal, arithmetic, cast
+from penstock.element import Elements, hashable
+from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, PenstockError
+from penstock.physical.evaluate import evaluate
+from penstock.runtime.expressions import to_sql
+from penstock.testing import random_expression
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INT, FLOAT, BOOL, DAY = pa.int64(), pa.float64(), pa.bool_(), pa.date32()
+LOCAL, INSTANT = pa.timestamp("us"), pa.timestamp("us", "UTC")
+DAYS = [dt.date(1, 1, 1), dt.date(1582, 10, 15), dt.date(1969, 12, 31), dt.date(9999, 12, 31)]
+TIMES = [
+    dt.datetime(1, 1, 1),
+    dt.datetime(1969, 12, 31, 23, 59, 59, 999999),
+    dt.datetime(2024, 2, 29),
+]
+VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
+    "byte": (pa.int8(), [-127, 0, 127]),
+    "short": (pa.int16(), [-(2**15) + 1, 0, 2**15 - 1]),
+    "whole": (pa.int32(), [-(2**31) + 1, 0, 2**31 - 1]),
+    "i": (INT, [0, 1, 2, -7]),
+    "long": (INT, [2**63 - 1, -(2**63) + 1, 2**53 + 1, -(2**53) - 3]),
+    "micros": (INT, [0, -1, 10**15, -(10**15)]),
+    "single": (pa.float32(), [-math.inf, -0.0, 1e-45, 0.1, math.nan]),
+    "x": (FLOAT, [math.nan, math.inf, -math.inf, -0.0, 1e-300, 1.5]),
+    "y": (FLOAT, [1e300, -0.1, math.inf, 3.0, math.nan]),
+    "s": (pa.string(), ["", "x", "y"]),
+    "p": (BOOL, [False, True]),
+    "day": (DAY, DAYS),
+    "local": (LOCAL, TIMES),
+    "instant": (INSTANT, [time.replace(tzinfo=dt.UTC) for time in TIMES]),
+}
+SCHEMA = pa.schema([(name, kind) for name, (kind, _) in VALUES.items()])
+
+
+def column(name: str) -> Column:
+    return Column(name, VALUES[name][0])
+
+
+def call(function: str, name: str, kind: pa.DataType) -> Call:
+    return Call(function, (column(name),), kind)
+
+
+NUMBERS = ("byte", "short", "whole", "i", "long", "single", "x")
+CASTS = [
+    cast(column(name), kind)
+    for name in VALUES
+    for kind in (pa.int16(), pa.int32(), INT, FLOAT, INSTANT)
+    if ex.is_simple(cast(column(name), kind))
+]
+TABLE: list[Expr] = [
+    *CASTS,
+    *(call("negative", name, VALUES[name][0]) for name in NUMBERS),
+    call("unix_micros", "instant", INT),
+    call("timestamp_micros", "micros", INSTANT),
+    call("unix_date", "day", pa.int32()),
+    arithmetic("/", column("x"), column("y")),
+    arithmetic("%", column("x"), column("y")),
+    Call("unix_micros", (cast(column("day"), INSTANT),), INT),
+    Call("unix_micros", (cast(column("local"), INSTANT),), INT),
+    arithmetic("/", cast(column("long"), FLOAT), Literal(7.0, FLOAT)),
+]
+
+
+def random_rows(rng: Random, count: int) -> pa.Table:
+    columns = [
+        pa.array([rng.choice([*values, None]) for _ in range(count)], kind)
+        for kind, values in VALUES.values()
+    ]
+    return pa.Table.from_arrays(columns, schema=SCHEMA)
+
+
+def elements(table: pa.Table) -> Elements:
+    columns = tuple(column.combine_chunks() for column in table.columns)
+    zero = np.zeros(len(table), dtype=np.int64)
+    return Elements(table.schema, columns, zero, zero + 1, zero + 1)
+
+
+def in_spark(spark: SparkSession, exprs: list[Expr], table: pa.Table) -> list[list[Any]]:
+    texts = [f"{to_sql(expr)} AS c{i}" for i, expr in enumerate(exprs)]
+    found = spark.createDataFrame(table).selectExpr(*texts).toArrow()
+    for expr, field in zip(exprs, found.schema, strict=True):
+        assert field.type == expr.type, str(expr)
+    return [found.column(i).to_pylist() for i in range(len(exprs))]
+
+
+@pytest.mark.spark
+def test_differential_table(spark: SparkSession) -> None:
+    assert len(CASTS) == 15
+    assert all(map(ex.is_simple, TABLE))
+    table = random_rows(Random(1), 200)
+    for expr, expected in zip(TABLE, in_spark(spark, TABLE, table), strict=True):
+        found = evaluate(expr, elements(table)).to_pylist()
+        assert hashable(found) == hashable(expected), str(expr)
+
+
+@pytest.mark.spark
+def test_differential_random_expressions(spark: SparkSession) -> None:
+    rng = Random(1)
+    readable = pa.schema([SCHEMA.field(name) for name in ("i", "x", "s", "p")])
+    exprs = [
+        random_expression(rng, readable, kind, 3)
+        for kind in (INT, FLOAT, pa.string(), BOOL)
+        for _ in range(40)
+    ]
+    table = random_rows(rng, 100)
+    for expr, expected in zip(exprs, in_spark(spark, exprs, table), strict=True):
+        found = evaluate(expr, elements(table)).to_pylist()
+        assert hashable(found) == hashable(expected), str(expr)
+
+
+LOWEST = Literal(-(2**63), INT)
+ERRORS: list[tuple[Expr, type[PenstockError]]] = [
+    (arithmetic("%", column("i"), Literal(0, INT)), DivisionByZeroError),
+    (arithmetic("%", column("y"), Literal(0.0, FLOAT)), DivisionByZeroError),
+    (arithmetic("/", column("y"), Literal(-0.0, FLOAT)), DivisionByZeroError),
+    (Call("negative", (LOWEST,), INT), ArithmeticOverflowError),
+    (arithmetic("-", LOWEST, Literal(1, INT)), ArithmeticOverflowError),
+]
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("expr", "error"), ERRORS, ids=[str(expr) for expr, _ in ERRORS])
+def test_differential_errors(expr: Expr, error: type[PenstockError], spark: SparkSession) -> None:
+    from pyspark.errors import PySparkException
+
+    table = random_rows(Random(1), 20)
+    with pytest.raises(error):
+        evaluate(expr, elements(table))
+    with pytest.raises(PySparkException) as raised:
+        in_spark(spark, [expr], table)
+    assert raised.value.getSqlState() == error.sqlstate
