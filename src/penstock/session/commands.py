@@ -235,7 +235,7 @@ class Commands:
         name, entry = found
         definition = self._engine.definitions[name]
         key = definition.key if isinstance(definition, ViewDefinition | StreamDefinition) else None
-        return Result(rows=described(entry, key or ()))
+        return Result(rows=described(entry, key or (), self._catalog.integer_time))
 
     def _explain(self, statement: s.Explain) -> Result:
         query = statement.of if isinstance(statement.of, s.Query) else statement.of.query

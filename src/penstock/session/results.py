@@ -37,6 +37,11 @@ class Result:
         self._key = key
         self._table: pa.Table | None = rows if isinstance(rows, pa.Table) else None
 
+    @property
+    def key(self) -> Sequence[str] | None:
+        """The columns that tell one record from another, where there are such."""
+        return self._key
+
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table; they are computed once."""
         if self._table is None:

@@ -226,7 +226,9 @@ class QueryBinder:
                 self.b.complaints.unknown("column", column.name, [i.name for i in items], column)
             left_out[column.name.lower()] = column
         return [
-            (i.name, bound_column(i.column, item)) for i in items if i.name.lower() not in left_out
+            (i.name, bound_column(i.column, item) if i.tree is None else i.tree.copy())
+            for i in items
+            if i.name.lower() not in left_out
         ]
 
     def _name_of(self, item: exp.Expr) -> str:

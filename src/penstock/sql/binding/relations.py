@@ -200,6 +200,7 @@ class Relations:
     def _moment(self, moment: Moment, tree: exp.Table) -> Frame:
         """The current time, under the names of a view over the clock."""
         now = exp.Anonymous(this="NOW")
+        now.meta["points"] = moment.points
         relation = tree.alias or tree.name
         items = tuple(
             Item(name, "", relation, tree=now if value is None else constant(value))

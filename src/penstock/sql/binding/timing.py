@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra import times
-from penstock.algebra.expr import Expr, Literal
+from penstock.algebra.expr import Call, Expr, Literal, compare
 from penstock.algebra.plan import (
     Node,
     Periodic,
@@ -139,12 +140,36 @@ def _restricted(b: Binding, frame: Frame, tree: exp.Expr) -> Node:
     if mentions_now(value):
         kind, moving, value = FLIPPED[kind], value, moving
     bound = times.shifted(_ticks(b, value, frame), "-", _shift(b, moving))
+    start = times.shifted(bound, "+", int(kind is exp.GT))
+    end = times.shifted(bound, "+", int(kind is not exp.LT))
+    points = _points(b, moving)
+    if points:
+        start, end = _first_of(points, start), _first_of(points, end)
     plan = frame.plan
     if kind in (exp.GT, exp.GTE, exp.EQ):
-        plan = _from(plan, times.shifted(bound, "+", int(kind is exp.GT)))
+        plan = Restrict(plan, start, None) if points else _from(plan, start)
     if kind in (exp.LT, exp.LTE, exp.EQ):
-        plan = _until(plan, times.shifted(bound, "+", int(kind is not exp.LT)))
+        plan = Restrict(plan, None, end) if points else _until(plan, end)
     return plan
+
+
+def _points(b: Binding, moving: exp.Expr) -> tuple[Periodic, ...]:
+    """Where a view over the clock says what time it is: the points at which that changes."""
+    found = [point for node in moving.walk() for point in node.meta.get("points", ())]
+    periods = tuple(point for point in found if isinstance(point, Periodic))
+    if len(periods) < len(found):
+        b.complaints.unsupported(
+            "A time that moves with events cannot be compared with.",
+            "Compare with NOW(), and synchronize the stream by the events: FROM s SYNC BY events.",
+            moving,
+        )
+    return periods
+
+
+def _first_of(points: tuple[Periodic, ...], time: Expr) -> Expr:
+    """The first of the points that is not before a time: when the time on the clock reaches it."""
+    found = [times.next_multiple(time, each.period, each.offset) for each in points]
+    return reduce(lambda a, c: Call("if", (compare("<", a, c), a, c), a.type), found)
 
 
 def _from(plan: Node, start: Expr) -> Node:
