@@ -20,7 +20,7 @@ found, what was expected, and what to write instead.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from pyspark.errors import PySparkException, QueryContext, QueryContextType
 
@@ -72,6 +72,10 @@ class PenstockError(PySparkException):
 
     def __init__(self, message: str, /, *, context: SqlContext | None = None) -> None:
         super().__init__(message, errorClass=self.condition, contexts=[context] if context else [])
+
+    def at(self, context: SqlContext) -> Self:
+        """The same error about a place in a text."""
+        return type(self)(self._message, context=context)
 
     def getSqlState(self) -> str:
         return self.sqlstate

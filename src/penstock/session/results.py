@@ -149,5 +149,5 @@ def _text(value: Any) -> str:
             return "{" + ", ".join(_text(item) for item in value.values()) + "}"
         case list():
             return "[" + ", ".join(map(_text, value)) + "]"
-    text = str(value)
+    text = str(value).replace("\n", "\\n")
     return text.removesuffix("+00:00") if hasattr(value, "tzinfo") else text
