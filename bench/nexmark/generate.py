@@ -141,7 +141,8 @@ def _last_person(n: Ints) -> Ints:
 
 def _last_auction(n: Ints) -> Ints:
     made = np.clip(n % PERIOD - PROPORTION[0] + 1, 0, PROPORTION[1])
-    return np.maximum(n // PERIOD * PROPORTION[1] + made, 1)
+    count: Ints = np.maximum(n // PERIOD * PROPORTION[1] + made, 1)
+    return count
 
 
 def _some_person(n: Ints, stream: int, hot: int, settings: Settings) -> Ints:

@@ -20,7 +20,7 @@ found, what was expected, and what to write instead.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from pyspark.errors import PySparkException, QueryContext, QueryContextType
 
@@ -77,6 +77,10 @@ class PenstockError(PySparkException):
     def sentence(self) -> str:
         """The message by itself, without its code and place."""
         return str(super().getMessage()).removeprefix(f"[{self.condition}] ")
+
+    def at(self, context: SqlContext) -> Self:
+        """The same error about a place in a text."""
+        return type(self)(self._message, context=context)
 
     def getSqlState(self) -> str:
         return self.sqlstate

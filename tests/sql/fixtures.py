@@ -11,8 +11,9 @@ and the windows in its trees; or the error. To add a case, write its title and t
 `python -m tests.sql.fixtures` from the root of the repository, and read what it has filled in.
 """
 
-from collections.abc import Iterator
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +39,8 @@ class Case:
         return f"==== {self.title}\n{self.sql}\n----\n{self.expected}\n"
 
 
-def cases() -> Iterator[Case]:
-    for path in sorted(FOLDER.glob("*.sql")):
+def cases(folder: Path = FOLDER) -> Iterator[Case]:
+    for path in sorted(folder.glob("*.sql")):
         for block in path.read_text("utf-8").split("==== ")[1:]:
             title, _, rest = block.partition("\n")
             sql, _, expected = rest.partition("\n----\n")
@@ -93,11 +94,12 @@ def shown(value: Any) -> str:
     return f"{type(value).__name__}({', '.join(parts)})"
 
 
+def rewrite(folder: Path, outcome_of: Callable[[Case], str]) -> None:
+    """Fill in what becomes of every case of a folder."""
+    for name, group in groupby(list(cases(folder)), key=lambda case: case.file):
+        texts = [str(replace(case, expected=outcome_of(case))) for case in group]
+        (folder / f"{name}.sql").write_text("\n".join(texts), "utf-8")
+
+
 if __name__ == "__main__":
-    for name in sorted({case.file for case in cases()}):
-        texts = [
-            str(Case(case.file, case.title, case.sql, outcome(case.sql)))
-            for case in cases()
-            if case.file == name
-        ]
-        (FOLDER / f"{name}.sql").write_text("\n".join(texts), "utf-8")
+    rewrite(FOLDER, lambda case: outcome(case.sql))

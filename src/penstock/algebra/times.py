@@ -45,6 +45,15 @@ def shifted(value: Expr, sign: str, by: int) -> Expr:
     return Call("+", (value, Literal(by, pa.int64())), pa.int64())
 
 
+def next_multiple(time: Expr, period: int, offset: int) -> Expr:
+    """The first `offset + k * period` that is not before a time."""
+    step = Literal(period, pa.int64())
+    past = Call("%", (shifted(time, "-", offset), step), pa.int64())
+    # the remainder has the sign of the dividend
+    missing = Call("%", (Call("-", (step, past), pa.int64()), step), pa.int64())
+    return Call("+", (time, missing), pa.int64())
+
+
 def offset_from(value: Expr, column: str) -> int | None:
     """c, where the value is the time in the column plus c."""
     match value:

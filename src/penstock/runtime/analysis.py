@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Literal
 from penstock.runtime.expressions import sql_type
-from penstock.sql.binding.analyser import AnalysisError
+from penstock.runtime.objections import objection
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,20 +56,11 @@ class SparkAnalyser:
         try:
             return ask()
         except PySparkException as error:
-            raise AnalysisError(_in_few_words(error)) from error
+            raise objection(error, lambda: self._functions) from error
 
-
-def _in_few_words(error: Any) -> str:
-    """What Spark says, without its code, its context and its stack."""
-    message = str(error.getMessage() if hasattr(error, "getMessage") else error)
-    first = message.split("SQLSTATE")[0].split("\n")[0].strip()
-    if first.startswith("[") and "]" in first:
-        first = first[first.index("]") + 1 :].strip()
-    if error.getCondition() in ("MISSING_GROUP_BY", "MISSING_AGGREGATION"):
-        return "This aggregate function is not maintained; use count, sum, avg, min or max."
-    if "GENERATOR" in (error.getCondition() or ""):
-        return "This makes several rows of one, which is not supported."
-    return first
+    @cached_property
+    def _functions(self) -> list[str]:
+        return [row.function for row in self._spark.sql("SHOW FUNCTIONS").collect()]
 
 
 def _quoted(name: str) -> str:

@@ -21,15 +21,19 @@ class StreamFeed:
     options: tuple[tuple[str, str], ...] = ()
 
     def rows(self, spark: SparkSession, schema: pa.Schema) -> DataFrame:
+        from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
         from pyspark.sql.pandas.types import from_arrow_schema
+
+        from penstock.runtime.objections import misnamed_format, objection
 
         reader = spark.readStream.format(self.format).options(**dict(self.options))
         try:
             return reader.schema(from_arrow_schema(schema)).load()
         except PySparkException as error:
-            first = str(error).split("\n")[0]
-            raise PlanError(f"cannot read format {self.format!r}: {first}") from error
+            raise PlanError(f"Format {self.format}: {objection(error)}") from error
+        except Py4JJavaError as error:
+            raise PlanError(str(misnamed_format(self.format))) from error
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 
 from penstock.algebra.plan import Node
-from penstock.errors import UnsupportedError
+from penstock.errors import PlanError, UnsupportedError
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.feeds import PortFeed, StreamFeed
+from penstock.runtime.objections import misnamed_format, objection
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
@@ -19,9 +22,9 @@ from penstock.session.describing import described, explained
 from penstock.session.results import Result
 from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
-from penstock.sql.binding.catalog import is_constant
+from penstock.sql.binding.catalog import CLOCKS, is_constant
 from penstock.sql.binding.complaints import Complaints
-from penstock.sql.binding.types import shown
+from penstock.sql.binding.types import is_time, shown
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.names import names_read
 from penstock.sql.text import Name, one_of
@@ -37,6 +40,14 @@ class Commands:
         self._analyser = session.analyser
 
     def run(self, statement: s.Statement) -> Result:
+        try:
+            return self._run(statement)
+        except PlanError as error:
+            if error.getQueryContext():
+                raise
+            raise error.at(statement.context()) from error
+
+    def _run(self, statement: s.Statement) -> Result:
         match statement:
             case s.CreateSource():
                 return self._create(statement, self._create_source)
@@ -59,7 +70,7 @@ class Commands:
             case s.Explain():
                 return self._explain(statement)
         raise UnsupportedError(
-            f"{type(statement).__name__.upper()} is not carried out yet",
+            f"{type(statement).__name__.upper()} is not carried out yet.",
             context=statement.context(),
         )
 
@@ -71,6 +82,10 @@ class Commands:
 
     def _create(self, statement: Any, create: Callable[[Any], str]) -> Result:
         """Carry out a CREATE, unless the object is there and need not be created."""
+        if statement.name.text.lower() in CLOCKS:
+            Complaints(statement).wrong(
+                f"{statement.name} is the name of the clock. Choose another.", statement.name
+            )
         known = self._find(statement.name.text)
         if known is not None:
             if getattr(statement, "if_not_exists", False):
@@ -86,6 +101,7 @@ class Commands:
         if statement.event_time is not None:
             column = statement.event_time.column
             time = self._column(column, schema, statement)
+            self._check_time(statement, column, schema.field(time).type)
             delay = self._delay(statement, schema.field(time).type)
         self._session.create_source(
             statement.name.text,
@@ -97,15 +113,21 @@ class Commands:
         )
         return f"Source {statement.name} is created."
 
+    def _check_time(self, statement: s.CreateSource, column: Name, kind: pa.DataType) -> None:
+        if not (is_time(kind) or pa.types.is_integer(kind)):
+            Complaints(statement).wrong(
+                f"Event time is a TIMESTAMP, a DATE or an integer, and {column} is {shown(kind)}.",
+                column,
+            )
+
     def _delay(self, statement: s.CreateSource, kind: pa.DataType) -> int:
         assert statement.event_time is not None
-        delay = statement.event_time.delay
+        delay, column = statement.event_time.delay, statement.event_time.column
         integer = pa.types.is_integer(kind)
         if delay.length and delay.ticks != integer:
-            unit = "a plain number" if integer else "an interval: DELAY INTERVAL 5 SECONDS"
+            unit = "a plain number: DELAY 5" if integer else "an interval: DELAY INTERVAL 5 SECONDS"
             Complaints(statement).wrong(
-                f"Event time {statement.event_time.column} is {kind}, so the delay is {unit}.",
-                statement.event_time.column,
+                f"Event time {column} is {shown(kind)}, so the delay is {unit}.", column
             )
         return delay.length
 
@@ -126,7 +148,12 @@ class Commands:
         reader = self._session.spark.read.format(statement.format.name)
         if statement.columns:
             reader = reader.schema(", ".join(f"`{c.name}` {c.type}" for c in statement.columns))
-        rows = reader.options(**dict(statement.format.options)).load()
+        try:
+            rows = reader.options(**dict(statement.format.options)).load()
+        except PySparkException as error:
+            complaints.objection(objection(error), statement.name)
+        except Py4JJavaError:
+            complaints.objection(misnamed_format(statement.format.name), statement.name)
         self._session.create_table(statement.name.text, rows)
         return f"Table {statement.name} is created."
 
@@ -134,7 +161,13 @@ class Commands:
         complaints = Complaints(statement)
         found = self._catalog.find(statement.source.text)
         source = self._engine.sources.get(found[0]) if found else None
-        if source is None or source.time is None:
+        if found is not None and (source is None or source.time is None):
+            kind = _kind_and_text(self._engine.definitions[found[0]])[0].value.lower()
+            complaints.wrong(
+                f"A stream is over a source, and {found[0]} is a {kind}. Queries read it as it is.",
+                statement.source,
+            )
+        if source is None:
             streams = [n for n, d in self._engine.sources.items() if d.time is not None]
             complaints.unknown("source", statement.source.text, streams, statement.source)
         key = tuple(self._column(name, source.schema, statement) for name in statement.key)
@@ -230,7 +263,7 @@ class Commands:
         for name, definition in self._engine.definitions.items():
             kind, text = _kind_and_text(definition)
             if kind is statement.kind and not is_constant(name):
-                rows.append({"name": name, "statement": text})
+                rows.append({"name": name, "statement": " ".join(text.split())})
         schema = pa.schema([("name", pa.string()), ("statement", pa.string())])
         return Result(rows=pa.Table.from_pylist(rows, schema=schema))
 
@@ -238,11 +271,13 @@ class Commands:
         found = self._catalog.find(statement.name.text)
         if found is None:
             known = [name for name in self._catalog.entries if not is_constant(name)]
-            Complaints(statement).unknown("object", statement.name.text, known, statement.name)
+            Complaints(statement).unknown(
+                "source, stream, table or view", statement.name.text, known, statement.name
+            )
         name, entry = found
         definition = self._engine.definitions[name]
         key = definition.key if isinstance(definition, ViewDefinition | StreamDefinition) else None
-        return Result(rows=described(entry, key or ()))
+        return Result(rows=described(entry, key or (), self._catalog.integer_time))
 
     def _explain(self, statement: s.Explain) -> Result:
         query = statement.of if isinstance(statement.of, s.Query) else statement.of.query
@@ -274,7 +309,7 @@ class Commands:
         if dependents:
             complaints.wrong(
                 f"{name} is read by {one_of(dependents).replace(' or ', ' and ')}. "
-                "Drop them first.",
+                f"Drop {'it' if len(dependents) == 1 else 'them'} first.",
                 statement.name,
             )
         self._session.drop(name)

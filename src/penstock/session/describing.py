@@ -12,11 +12,13 @@ from penstock.sql.binding import Entry, Moment, Relation, SyncPoints
 from penstock.sql.binding.catalog import Point
 from penstock.sql.binding.synchronization import meet
 from penstock.sql.binding.types import shown
+from penstock.sql.windows import Duration
 
-Points = frozenset[Point] | None  # None: every point in time
+# alternatives, each a set of points that coincide; None: every point in time
+Points = frozenset[frozenset[Point]] | None
 
 
-def described(entry: Entry, key: Iterable[str]) -> pa.Table:
+def described(entry: Entry, key: Iterable[str], ticks: bool) -> pa.Table:
     """The columns of an object and their types, then what else is known of it."""
     rows: list[tuple[str, str]] = []
     match entry:
@@ -29,17 +31,20 @@ def described(entry: Entry, key: Iterable[str]) -> pa.Table:
                 rows.append(("# event time", "arrival" if time in hidden else time))
             full, partial = synchronization(plan)
             if full is not None or partial is not None:
-                rows.append(("# full synchronization points", points_text(full)))
-                rows.append(("# partial synchronization points", points_text(partial)))
+                rows.append(("# full synchronization points", points_text(full, ticks)))
+                rest = "; but for the full ones" if partial is None or partial else ""
+                rows.append(
+                    ("# partial synchronization points", points_text(partial, ticks) + rest)
+                )
         case SyncPoints(parts):
             rows.append(("timepoint", "points in time"))
-            rows.append(("# synchronization points", points_text(frozenset(parts))))
+            rows.append(("# synchronization points", points_text(_alternatives(parts), ticks)))
         case Moment(columns, points):
             rows += [
                 (name, "the current time" if v is None else shown(v.type)) for name, v in columns
             ]
             if points:
-                rows.append(("# as of", points_text(frozenset(points))))
+                rows.append(("# as of", points_text(_alternatives(points), ticks)))
     names = pa.array([name for name, _ in rows], pa.string())
     return pa.table({"column": names, "type": pa.array([kind for _, kind in rows], pa.string())})
 
@@ -66,36 +71,48 @@ def _inputs(plan: Node, points: Points) -> Iterable[Points]:
             yield points
         return
     if isinstance(plan, Sync):
-        yield from _inputs(plan.input, _common(points, frozenset(plan.points)))
+        yield from _inputs(plan.input, _common(points, _alternatives(plan.points)))
         return
     for node in plan.inputs:
         yield from _inputs(node, points)
 
 
+def _alternatives(points: Iterable[Point]) -> Points:
+    return frozenset(frozenset({point}) for point in points)
+
+
 def _common(a: Points, b: Points) -> Points:
+    """The points that are in both: periods have periods in common, events coincide or not."""
     if a is None or b is None:
         return b if a is None else a
-    met = {x for x in a if x in b}
-    for x in a:
-        for y in b:
-            if isinstance(x, Periodic) and isinstance(y, Periodic):
-                both = meet(x, y)
-                met |= {both} if both is not None else set()
-    return frozenset(met)
+    pairs = [_coinciding(x | y) for x in a for y in b]
+    return frozenset(pair for pair in pairs if pair is not None)
 
 
-def points_text(points: Points) -> str:
+def _coinciding(points: frozenset[Point]) -> frozenset[Point] | None:
+    periods = [point for point in points if isinstance(point, Periodic)]
+    rest = points - set(periods)
+    while len(periods) > 1:
+        met = meet(periods.pop(), periods.pop())
+        if met is None:
+            return None
+        periods.append(met)
+    return rest | set(periods)
+
+
+def points_text(points: Points, ticks: bool) -> str:
     if points is None:
         return "every point in time"
-    return "; ".join(sorted(_point_text(point) for point in points)) or "none"
+    texts = [" at ".join(sorted(_point_text(p, ticks) for p in each)) for each in points]
+    return "; ".join(sorted(texts)) or "none"
 
 
-def _point_text(point: Point) -> str:
+def _point_text(point: Point, ticks: bool) -> str:
     match point:
         case Periodic(period, 0):
-            return f"multiples of {period}"
+            return f"multiples of {Duration(period, ticks)}"
         case Periodic(period, offset):
-            return f"{offset} + multiples of {period}"
+            return f"multiples of {Duration(period, ticks)} plus {Duration(offset, ticks)}"
         case TimePoints(points):
             return ", ".join(map(str, points))
     return "events of " + ", ".join(

@@ -42,6 +42,11 @@ class Result:
         """Whether the statement answers with rows, be they none, rather than a sentence."""
         return self._rows is not None
 
+    @property
+    def key(self) -> Sequence[str] | None:
+        """The columns that tell one record from another, where there are such."""
+        return self._key
+
     def to_arrow(self) -> pa.Table:
         """The rows as an Arrow table; they are computed once."""
         if self._table is None:
@@ -149,5 +154,5 @@ def _text(value: Any) -> str:
             return "{" + ", ".join(_text(item) for item in value.values()) + "}"
         case list():
             return "[" + ", ".join(map(_text, value)) + "]"
-    text = str(value)
+    text = str(value).replace("\n", "\\n")
     return text.removesuffix("+00:00") if hasattr(value, "tzinfo") else text

@@ -152,9 +152,10 @@ class Session:
             definition = SourceDefinition(name, arrow_schema(schema), time, delay, late, feed=feed)
         kind, kinds = time_of([definition]), time_types(self._engine.sources.values())
         if kinds and kind not in kinds:
+            how = "is stamped on arrival with" if time is None else "has"
             raise PlanError(
-                f"source {name!r} has {kind} for event time; the others have "
-                f"{kinds.pop()}. All sources of a pipeline share one kind of time."
+                f"All sources of a pipeline share one kind of time. {name} {how} "
+                f"{_kind_of_time(kind)}, the others have {_kind_of_time(kinds.pop())}."
             )
         if isinstance(feed, StreamFeed):
             feed.rows(self.spark, definition.given)
@@ -451,3 +452,7 @@ class View(Answer):
         area = engine.views[self.name].area(self.name)
         time = time_of(engine.sources.values())
         return CommittedView(self.name, area, time, engine.manifest, engine.runs)
+
+
+def _kind_of_time(kind: pa.DataType) -> str:
+    return "integers" if pa.types.is_integer(kind) else "timestamps"

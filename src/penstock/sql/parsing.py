@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -11,7 +12,7 @@ from sqlglot.tokenizer_core import Token, TokenType
 from penstock.errors import ParseError, SqlContext
 from penstock.sql.dialect import Penstock
 from penstock.sql.statement_parser import StatementParser
-from penstock.sql.statements import Statement
+from penstock.sql.statements import Output, Statement
 from penstock.sql.text import closest
 from penstock.sql.word_parser import UnexpectedTokenError
 
@@ -91,6 +92,8 @@ def _translated(
         message = f"{found}, expected {said.split(maxsplit=1)[1].replace('TYPE', 'a type')}."
     else:
         message = f"{said}."
+    if many := re.match(r"The number of provided arguments \((\d+)\).*arguments \((\d+)\)", said):
+        message = f"This function takes {many[2]} at most, and {many[1]} arguments are given."
     place = parser.span(token)
     index = tokens.index(token) if token else len(tokens)
     for suspect in reversed(tokens[max(0, index - 1) : index + 1]):
@@ -99,4 +102,9 @@ def _translated(
             message += f" Did you mean {BY_FIRST_WORD[meant]} instead of {suspect.text}?"
             place = parser.span(suspect)
             break
+    for before, word in pairwise(tokens[max(0, index - 3) : index]):
+        output = closest(word.text, Output, cutoff=0.75)
+        if before.token_type == TokenType.SELECT and word.token_type == TokenType.VAR and output:
+            message += f" Did you mean SELECT {output} instead of {word.text}?"
+            place = parser.span(word)
     return ParseError(message, context=SqlContext(parser.sql, place.start, place.end))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NoReturn
 
 import pyarrow as pa
 from sqlglot import exp
 
-from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.aggregates import AggregateCall, result_type
 from penstock.algebra.expr import Call, Expr, Literal
+from penstock.errors import PlanError
+from penstock.sql.binding import types
 from penstock.sql.binding.context import Binding, Frame
-from penstock.sql.binding.scalars import unwrapped
+from penstock.sql.binding.scalars import RANKS, unwrapped
 from penstock.sql.dialect import Penstock
 
 PLAIN: dict[type[exp.Expr], str] = {
@@ -32,6 +35,7 @@ PLAIN: dict[type[exp.Expr], str] = {
     exp.ArrayUniqueAgg: "collect_set",
 }
 BY_ANOTHER: dict[type[exp.Expr], str] = {exp.ArgMin: "first", exp.ArgMax: "last"}
+SHARE = "Compute it from row_number() OVER (... ORDER BY x) and count(*) OVER (...)."
 INSTEAD: dict[type[exp.Expr], str] = {
     exp.ApproxDistinct: "Write count(DISTINCT x): it is exact, and kept up to date.",
     exp.ApproxQuantile: "Write percentile(x, p): it is exact, and kept up to date.",
@@ -39,8 +43,18 @@ INSTEAD: dict[type[exp.Expr], str] = {
     exp.FirstValue: "Rows of a view have no order: write min_by(x, ts).",
     exp.Last: "Rows of a view have no order: write max_by(x, ts).",
     exp.LastValue: "Rows of a view have no order: write max_by(x, ts).",
+    exp.Ntile: SHARE,
+    exp.PercentRank: SHARE,
+    exp.CumeDist: SHARE,
 }
-RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Lag, exp.Lead, exp.Ntile, exp.PercentRank)
+# aggregates of Spark that sqlglot does not know as such
+UNKNOWN = {
+    *("bit_and", "bit_or", "bit_xor", "bitmap_construct_agg", "bitmap_or_agg", "bitmap_and_agg"),
+    *("count_min_sketch", "histogram_numeric", "hll_sketch_agg", "hll_union_agg", "kurtosis"),
+    *("listagg", "mode", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2"),
+    *("regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "skewness", "string_agg", "try_avg"),
+    *("try_sum", "collect_top_k", "schema_of_variant_agg"),
+}
 ANONYMOUS = {
     "every": exp.LogicalAnd,
     "some": exp.LogicalOr,
@@ -78,7 +92,7 @@ def _is_aggregate(tree: exp.Expr) -> bool:
     if isinstance(tree, exp.Filter | exp.WithinGroup):
         return True
     if isinstance(tree, exp.Anonymous):
-        return str(tree.this).lower() in ANONYMOUS
+        return str(tree.this).lower() in (*ANONYMOUS, *UNKNOWN)
     if isinstance(tree, exp.Grouping | exp.GroupingId):
         return False
     return isinstance(tree, exp.AggFunc) and not isinstance(tree, RANKS)
@@ -100,8 +114,10 @@ def parts_of(b: Binding, tree: exp.Expr) -> Parts:
     where = None
     if isinstance(tree, exp.Filter):
         where, tree = tree.expression.this, tree.this
-    if isinstance(tree, exp.Anonymous):
+    if isinstance(tree, exp.Anonymous) and str(tree.this).lower() in ANONYMOUS:
         tree = ANONYMOUS[str(tree.this).lower()](this=tree.expressions[0])
+    if type(tree) in INSTEAD or isinstance(tree, exp.Anonymous):
+        _refuse(b, tree)
     distinct = isinstance(tree.this, exp.Distinct)
     args = tree.this.expressions if distinct else [tree.this, *tree.expressions]
     args = [arg for arg in args if isinstance(arg, exp.Expr)]
@@ -116,14 +132,19 @@ def parts_of(b: Binding, tree: exp.Expr) -> Parts:
             both = condition if where is None else exp.and_(where.copy(), condition.copy())
             return Parts("count", where=both)
         case exp.Quantile():
-            return _percentile(b, "percentile", tree.this, tree.args["quantile"], where)
+            found = _percentile(b, "percentile", args[0], tree.args["quantile"], where)
+            return replace(found, distinct=distinct)
         case exp.WithinGroup(this=call, expression=order):
             return _within_group(b, call, order, where)
     if type(tree) in BY_ANOTHER:
         return Parts(BY_ANOTHER[type(tree)], (tree.this, tree.expression), distinct, where)
     if type(tree) in PLAIN:
         return Parts(PLAIN[type(tree)], tuple(args[:1]), distinct, where)
-    name = tree.sql(Penstock).split("(")[0]
+    _refuse(b, tree)
+
+
+def _refuse(b: Binding, tree: exp.Expr) -> NoReturn:
+    name = tree.sql(Penstock).split("(")[0].lower()
     default = "Write it in terms of count, sum, avg, min and max."
     b.complaints.unsupported(f"{name} is not maintained.", INSTEAD.get(type(tree), default), tree)
 
@@ -177,7 +198,20 @@ def call_of(
     args = tuple(column(arg, b.expr(arg, frame)) for arg in parts.args)
     where = parts.where
     condition = None if where is None else column(where, b.predicate(where, frame))
-    return AggregateCall(parts.function, args, name, parts.distinct, condition, parts.parameter)
+    call = AggregateCall(parts.function, args, name, parts.distinct, condition, parts.parameter)
+    _check_type(b, call, parts, added)
+    return call
+
+
+def _check_type(
+    b: Binding, call: AggregateCall, parts: Parts, added: dict[str, tuple[str, Expr]]
+) -> None:
+    schema = pa.schema([(column, value.type) for column, value in added.values()])
+    try:
+        result_type(call, schema)
+    except PlanError:
+        kind = types.shown(schema.field(call.args[0]).type)
+        b.complaints.wrong(f"{call.function} is of numbers, and this is {kind}.", parts.args[0])
 
 
 def of_nothing(function: str, kind: pa.DataType) -> Expr:

@@ -18,4 +18,8 @@ class Analyser(Protocol):
 
 
 class AnalysisError(Exception):
-    """Spark's objection, in its words."""
+    """Spark's objection, or that what Spark could do is not supported here."""
+
+    def __init__(self, message: str, unsupported: bool = False) -> None:
+        super().__init__(message)
+        self.unsupported = unsupported

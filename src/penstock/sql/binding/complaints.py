@@ -8,6 +8,7 @@ from typing import NoReturn, Protocol
 from sqlglot import exp
 
 from penstock.errors import PenstockError, PlanError, SqlContext, UnknownNameError, UnsupportedError
+from penstock.sql.binding.analyser import AnalysisError
 from penstock.sql.text import Name, Span, closest, span_of
 
 
@@ -29,6 +30,12 @@ class Complaints:
     def unsupported(self, what: str, instead: str, at: exp.Expr | Name | None = None) -> NoReturn:
         self._raise(UnsupportedError, f"{what} {instead}", at)
 
+    def no_such(self, message: str, at: exp.Expr) -> NoReturn:
+        self._raise(UnknownNameError, message, at)
+
+    def objection(self, error: AnalysisError, at: exp.Expr | Name | None = None) -> NoReturn:
+        self._raise(UnsupportedError if error.unsupported else PlanError, str(error), at)
+
     def unknown(
         self, kind: str, name: str, known: Iterable[str], at: exp.Expr | Name | None = None
     ) -> NoReturn:
@@ -42,5 +49,16 @@ class Complaints:
     def _raise(
         self, kind: type[PenstockError], message: str, at: exp.Expr | Name | None
     ) -> NoReturn:
-        span = at.span if isinstance(at, Name) else span_of(at) if at is not None else None
-        raise kind(message, context=self._statement.context(span))
+        raise kind(message, context=self._statement.context(_span(at)))
+
+
+def _span(at: exp.Expr | Name | None) -> Span | None:
+    """Where something stands, or what is around it, where it does not know its own place."""
+    if isinstance(at, Name):
+        return at.span
+    while at is not None:
+        found = span_of(at)
+        if found is not None:
+            return found
+        at = at.parent
+    return None

@@ -259,7 +259,7 @@ class Grouping:
         total: exp.Expr | None = None
         for arg in args:
             if arg.sql() not in by_text:
-                self._b.complaints.wrong("grouping() is of an expression in GROUP BY.", node)
+                self._b.complaints.wrong("grouping(x) is for an x of GROUP BY; this is none.", node)
             place = [tree.sql() for tree in keys.trees].index(arg.sql())
             mark = bound_column(marks[place], node)
             doubled = total and exp.Mul(this=total, expression=exp.Literal.number(2))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from penstock.algebra.expr import Column, Expr, conjunction
-from penstock.algebra.plan import Equality, Filter, Join, JoinKind, Map, Node, Sync, project
+from penstock.algebra.plan import Equality, Filter, Join, JoinKind, Map, Node, project
 from penstock.sql.binding import timing
 from penstock.sql.binding.context import Binding, Frame
 from penstock.sql.binding.scalars import names_in, unwrapped
@@ -71,10 +71,7 @@ class Factors:
             ready = [c for c in waiting if _within(c, [current, chosen])]
             waiting = [c for c in waiting if not any(c is r for r in ready)]
             current = Frame(join(b, current, chosen, "inner", ready), self.scope)
-        found = filtered(b, Frame(current.plan, self.scope), waiting)
-        for points in [f.moment.points for f in self.frames if f.moment and f.moment.points]:
-            found = found.over(Sync(found.plan, points))
-        return found
+        return filtered(b, Frame(current.plan, self.scope), waiting)
 
 
 def filtered(b: Binding, frame: Frame, conditions: Sequence[exp.Expr]) -> Frame:

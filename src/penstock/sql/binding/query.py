@@ -36,15 +36,16 @@ from penstock.sql.binding.grouping import Grouping
 from penstock.sql.binding.joins import conjuncts, filtered
 from penstock.sql.binding.ranking import Ranking
 from penstock.sql.binding.relations import Relations
-from penstock.sql.binding.scalars import bound_column, unwrapped
-from penstock.sql.binding.scopes import Scope
+from penstock.sql.binding.scalars import bound_column, placed, unwrapped
+from penstock.sql.binding.scopes import Item, Scope
+from penstock.sql.text import one_of
 
 REFUSED = {
     "connect": ("CONNECT BY", "Follow links with as many joins as there are levels."),
     "match": ("MATCH_RECOGNIZE", "Number rows with ROW_NUMBER and join a row with the next."),
-    "cluster": ("CLUSTER BY", "A view has no order and no partitions."),
-    "distribute": ("DISTRIBUTE BY", "A view has no order and no partitions."),
-    "sort": ("SORT BY", "A view has no order; ORDER BY ... LIMIT keeps the first rows."),
+    "cluster": ("CLUSTER BY", "Leave it out: a view has no order."),
+    "distribute": ("DISTRIBUTE BY", "Leave it out: a view has no partitions."),
+    "sort": ("SORT BY", "A view has no order: ORDER BY ... LIMIT n keeps the first n rows."),
     "into": ("SELECT INTO", "Write CREATE VIEW name AS SELECT ..."),
 }
 SET_KINDS: dict[tuple[type[exp.Expr], bool], SetKind] = {
@@ -105,8 +106,7 @@ class QueryBinder:
             given = [column.name for column in cte.args["alias"].columns]
             if given and len(given) != len(answer.columns):
                 self.b.complaints.wrong(
-                    f"{cte.alias} has {len(answer.columns)} columns, and {len(given)} names are "
-                    "given.",
+                    f"{cte.alias} has {len(answer.columns)} columns, and names for {len(given)}.",
                     cte.args["alias"],
                 )
             if given:
@@ -120,7 +120,7 @@ class QueryBinder:
     def _select(self, tree: exp.Select, around: Surroundings) -> Answer:
         for key, (what, instead) in REFUSED.items():
             if tree.args.get(key):
-                self.b.complaints.unsupported(f"{what} is not supported.", instead, tree)
+                self.b.complaints.unsupported(f"{what} is not supported.", instead, tree.args[key])
         frame, correlated = self.body(tree, around)
         if correlated:
             raise subqueries.correlated(correlated)
@@ -153,6 +153,7 @@ class QueryBinder:
 
     def _conditions(self, tree: exp.Select, scope: Scope) -> list[exp.Expr]:
         where = tree.args.get("where")
+        scope = replace(scope, later=frozenset(item.alias.lower() for item in tree.expressions))
         return conjuncts(self.b.names.resolve(where.this, scope)) if where else []
 
     def finish(self, tree: exp.Select, frame: Frame, around: Surroundings) -> Answer:
@@ -225,9 +226,14 @@ class QueryBinder:
             if not any(item.name.lower() == column.name.lower() for item in items):
                 self.b.complaints.unknown("column", column.name, [i.name for i in items], column)
             left_out[column.name.lower()] = column
-        return [
-            (i.name, bound_column(i.column, item)) for i in items if i.name.lower() not in left_out
-        ]
+        return [(i.name, self._of_star(i, item)) for i in items if i.name.lower() not in left_out]
+
+    def _of_star(self, item: Item, star: exp.Expr) -> exp.Expr:
+        if item.tree is not None:
+            return placed(item.tree.copy(), star)
+        column = bound_column(item.column, star)
+        column.meta["name"] = item.name
+        return column
 
     def _name_of(self, item: exp.Expr) -> str:
         match unwrapped(item):
@@ -376,7 +382,9 @@ class QueryBinder:
         left, right = self.bind(tree.this, around), self.bind(tree.expression, around)
         if len(left.columns) != len(right.columns):
             self.b.complaints.wrong(
-                f"The two sides have {len(left.columns)} and {len(right.columns)} columns.", tree
+                f"The two sides have {len(left.columns)} and {len(right.columns)} columns; they "
+                "need the same number.",
+                tree,
             )
         names = [self.b.fresh(name) for name, _ in left.columns]
         sides = self._aligned(left, right, names, tree, around)
@@ -418,7 +426,10 @@ class QueryBinder:
         ]
         widths = {len(row) for row in rows}
         if len(widths) > 1:
-            self.b.complaints.wrong(f"The rows have {sorted(widths)} values.", tree)
+            counts = one_of(map(str, sorted(widths)))
+            self.b.complaints.wrong(
+                f"The rows of VALUES have {counts} values; all need the same number.", tree
+            )
         columns: dict[str, pa.Array] = {}
         for i in range(widths.pop()):
             first = rows[0][i]

@@ -67,7 +67,10 @@ class Relations:
     def _add_join(self, found: Factors, tree: exp.Join, around: Surroundings) -> None:
         if tree.args.get("method") and tree.method != "NATURAL":
             self._b.complaints.unsupported(
-                f"{tree.method} JOIN is not supported.", "Write the condition with ON.", tree
+                f"{tree.method} JOIN is not supported.",
+                "Join by a range of time, and keep the latest: QUALIFY ROW_NUMBER() OVER "
+                "(PARTITION BY a.id ORDER BY b.at DESC) = 1.",
+                tree,
             )
         right = self._relation(tree.this, around)
         links = self._taken_links()
@@ -142,9 +145,16 @@ class Relations:
     # --- one relation ---------------------------------------------------------------------------
 
     def _relation(self, tree: exp.Expr, around: Surroundings) -> Frame:
-        if tree.args.get("pivots"):
+        pivots = tree.args.get("pivots")
+        if pivots and pivots[0].args.get("unpivot"):
             self._b.complaints.unsupported(
-                "PIVOT is not supported.", "Write sum(x) FILTER (WHERE k = 'a') per column.", tree
+                "UNPIVOT is not supported.",
+                "Write a SELECT for each column, and UNION ALL between them.",
+                tree,
+            )
+        if pivots:
+            self._b.complaints.unsupported(
+                "PIVOT is not supported.", "Write sum(x) FILTER (WHERE k = 'a') AS a.", tree
             )
         if tree.args.get("sample"):
             self._b.complaints.unsupported(
@@ -200,6 +210,7 @@ class Relations:
     def _moment(self, moment: Moment, tree: exp.Table) -> Frame:
         """The current time, under the names of a view over the clock."""
         now = exp.Anonymous(this="NOW")
+        now.meta["points"] = moment.points
         relation = tree.alias or tree.name
         items = tuple(
             Item(name, "", relation, tree=now if value is None else constant(value))
@@ -235,7 +246,7 @@ class Relations:
             mine, other = bound_column(column), bound_column(item.column)
             self._links.append(exp.NullSafeEQ(this=mine, expression=other))
         frame = Frame(frame.plan, Scope(frame.scope.items[: len(answer.columns) - len(carried)]))
-        return self._streamed(frame, tree, tree.alias or "this query")
+        return self._streamed(frame, tree, tree.alias or timing.UNNAMED)
 
     def _query(self, tree: exp.Expr, around: Surroundings) -> tuple[Answer, tuple[str, ...]]:
         """A query in FROM; where it reads columns of the domain, it has them among its own."""
@@ -271,7 +282,7 @@ class Relations:
         shown = len(answer.columns) - hidden
         if given and len(given) != shown:
             self._b.complaints.wrong(
-                f"{relation} has {shown} columns, and {len(given)} names are given.", tree
+                f"{relation} has {shown} columns, and names for {len(given)}.", alias
             )
         items: list[Item] = []
         outputs = []
@@ -283,6 +294,12 @@ class Relations:
         return Frame(Map(answer.plan, tuple(outputs)), Scope(tuple(items)))
 
     def _refuse_lateral(self, tree: exp.Expr) -> None:
+        if isinstance(tree.this, exp.Subquery):
+            self._b.complaints.unsupported(
+                "A LATERAL query is not supported.",
+                "Join with what it reads, or write it as a value: SELECT (SELECT max(x) ...).",
+                tree,
+            )
         self._b.complaints.unsupported(
             "LATERAL makes several rows of one, which is not supported.",
             "Explode the rows before they are appended, or join with a table of positions.",

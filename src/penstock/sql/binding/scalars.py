@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from functools import reduce
+from typing import NoReturn, TypeVar
 
 import pyarrow as pa
 from sqlglot import exp
@@ -19,6 +20,7 @@ from penstock.sql.binding import types
 from penstock.sql.binding.analyser import Analyser, AnalysisError
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.dialect import Penstock
+from penstock.sql.text import span_of
 from penstock.sql.windows import UNITS
 
 COMPARISONS: dict[type[exp.Expr], str] = {
@@ -31,6 +33,10 @@ COMPARISONS: dict[type[exp.Expr], str] = {
     exp.NullSafeEQ: "<=>",
 }
 ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Mod: "%"}
+
+RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Lag, exp.Lead, exp.Ntile, exp.PercentRank)
+OF_ROWS = (exp.Window, exp.AggFunc, *RANKS)
+TIME_GROUPS = ("window", "session_window")
 
 VOLATILE = {
     *("current_catalog", "current_database", "current_schema", "current_time", "current_user"),
@@ -45,12 +51,18 @@ def bound_column(name: str, like: exp.Expr | None = None) -> exp.Column:
     """A column of a plan, in a tree; it points to the text that it came from."""
     column = exp.column(exp.to_identifier(name, quoted=True))
     column.meta["bound"] = True
-    if like is not None:
-        places = [node.meta for node in like.walk() if "start" in node.meta]
-        if places:
-            column.meta["start"] = min(meta["start"] for meta in places)
-            column.meta["end"] = max(meta["end"] for meta in places)
-    return column
+    return placed(column, like)
+
+
+Tree = TypeVar("Tree", bound=exp.Expr)
+
+
+def placed(tree: Tree, like: exp.Expr | None) -> Tree:
+    """A new tree that points to the text of another."""
+    span = span_of(like) if like is not None else None
+    if span is not None:
+        tree.meta["start"], tree.meta["end"] = span.start, span.end - 1
+    return tree
 
 
 def constant(value: Literal) -> exp.Expr:
@@ -89,7 +101,10 @@ class Scalars:
             return Literal(None, pa.bool_())
         if found.type != pa.bool_():
             kind = types.shown(found.type)
-            self._complaints.wrong(f"A condition is true or false; this is {kind}.", tree)
+            self._complaints.wrong(
+                f"A condition is true or false, and this is {kind}. Compare it with something.",
+                tree,
+            )
         return found
 
     def cast(self, expr: Expr, kind: pa.DataType, at: exp.Expr) -> Expr:
@@ -120,8 +135,9 @@ class Scalars:
                 )
             if isinstance(node, VOLATILE_NODES) or _function_name(node) in VOLATILE:
                 self._complaints.unsupported(
-                    f"{node.sql(Penstock)} is another value each time it is asked for.",
-                    "A view has one answer: use NOW() for event time, or a column of the source.",
+                    f"{_shown(node)} is another value each time it is asked for, and a view has "
+                    "one answer.",
+                    "Compare with NOW(), the event time, or let the source bring a column.",
                     node,
                 )
             if isinstance(node, exp.Anonymous) and node.name == "NOW":
@@ -130,6 +146,33 @@ class Scalars:
                     "Write it as a condition of its own in WHERE: NOW() - INTERVAL 5 MINUTES < ts.",
                     node,
                 )
+            if isinstance(node, OF_ROWS) or _function_name(node) in TIME_GROUPS:
+                self._misplaced(node)
+
+    def _misplaced(self, node: exp.Expr) -> NoReturn:
+        """Whatever is computed from several rows has become a column before it gets here."""
+        if isinstance(node, exp.Window):
+            self._complaints.wrong(
+                "What is OVER rows cannot stand here: it is computed after WHERE and GROUP BY. "
+                "Filter by it with QUALIFY, or use it in a query around this one.",
+                node,
+            )
+        if isinstance(node, RANKS):
+            name = _shown(node)
+            self._complaints.wrong(
+                f"{name} numbers rows: write {name} OVER (PARTITION BY a ORDER BY b).", node
+            )
+        if isinstance(node, exp.AggFunc):
+            self._complaints.wrong(
+                "An aggregate cannot stand here, where rows are not grouped yet. Write HAVING "
+                "after GROUP BY, or aggregate in a query in FROM.",
+                node,
+            )
+        self._complaints.wrong(
+            "A window in time is something to group by. Write GROUP BY window(ts, '10 minutes'); "
+            "then select window.start and window.end.",
+            node,
+        )
 
     def _expr(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
         tree = unwrapped(tree)
@@ -255,13 +298,16 @@ class Scalars:
         try:
             return self._analyser.constant(tree.sql(Penstock))
         except AnalysisError as error:
-            self._complaints.wrong(str(error), tree)
+            column = tree.find(exp.Column)
+            if column is not None:
+                self._complaints.wrong(f"Expected a constant, not column {column.name}.", column)
+            self._complaints.objection(error, tree)
 
     def named_type(self, text: str, at: exp.Expr) -> pa.DataType:
         try:
             return self._analyser.named_type(text)
         except AnalysisError as error:
-            self._complaints.wrong(str(error), at)
+            self._complaints.objection(error, at)
 
     def _opaque(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
         names = names_in(tree)
@@ -269,16 +315,16 @@ class Scalars:
         try:
             kind = self._analyser.type_of(tree.sql(Penstock), used)
         except AnalysisError as error:
-            self._blame(tree, schema, str(error))
+            self._blame(tree, schema, error)
         columns = tuple(Column(field.name, field.type) for field in used)
         return Call(_template(tree, names), columns, kind)
 
-    def _blame(self, tree: exp.Expr, schema: pa.Schema, message: str) -> None:
+    def _blame(self, tree: exp.Expr, schema: pa.Schema, error: AnalysisError) -> NoReturn:
         """Complain about the smallest part that Spark objects to."""
         for child in tree.iter_expressions():
             if isinstance(child, exp.Func | exp.Binary | exp.Cast | exp.Paren | exp.Unary):
                 self._expr(child, schema)
-        self._complaints.wrong(message, tree)
+        self._complaints.objection(error, tree)
 
 
 def interval_micros(tree: exp.Expr) -> int | None:
@@ -301,6 +347,10 @@ def _template(tree: exp.Expr, names: list[str]) -> str:
     return reduce(
         lambda t, i: t.replace(f"\x00{i}\x00", "{" + str(i) + "}"), range(len(names)), text
     )
+
+
+def _shown(node: exp.Expr) -> str:
+    return node.sql(Penstock, normalize_functions="lower")
 
 
 def _function_name(node: exp.Expr) -> str:

@@ -9,7 +9,9 @@ from typing import NoReturn
 from sqlglot import exp
 
 from penstock.sql.binding.complaints import Complaints
-from penstock.sql.binding.scalars import bound_column
+from penstock.sql.binding.scalars import bound_column, placed
+from penstock.sql.statements import Output
+from penstock.sql.text import closest, one_of
 
 TIME = "ts"
 
@@ -39,11 +41,13 @@ class Scope:
 
     A name that only the query around knows correlates the two. Its column is marked `outer`, unless
     the query has been given the values that it can take, as a relation of its own: the domain.
+    `later` are the names of the select list where it cannot be read yet.
     """
 
     items: tuple[Item, ...] = ()
     outer: Scope | None = None
     aliases: dict[str, exp.Expr] = field(default_factory=dict)
+    later: frozenset[str] = frozenset()
 
     def visible(self, relation: str | None = None) -> list[Item]:
         """What `*` stands for, or `relation.*`."""
@@ -98,10 +102,10 @@ class Names:
 
     def _one(self, found: list[Item], at: exp.Column, depth: int) -> exp.Expr:
         if len(found) > 1:
-            owners = " and ".join(f"{i.relation}.{i.name}" for i in found if i.relation)
-            self.complaints.wrong(f"Column {at.name} is ambiguous: it could be {owners}.", at)
+            owners = one_of(f"{i.relation}.{i.name}" for i in found if i.relation)
+            self.complaints.wrong(f"Column {at.name} is ambiguous. Write {owners}.", at)
         if found[0].tree is not None:
-            return found[0].tree.copy()
+            return placed(found[0].tree.copy(), at)
         bound = bound_column(found[0].column, at)
         bound.meta["name"] = at.name
         if found[0].domain:
@@ -120,8 +124,31 @@ class Names:
         known = scope.relations()
         if relation is not None and relation.lower() not in [name.lower() for name in known]:
             self.complaints.unknown("relation", relation, known, column.args["table"])
+        if relation is None:
+            self._explain(column, scope)
         names = [i.name for i in scope.items if relation is None or i in scope.visible(relation)]
         self.complaints.unknown("column", column.name, names, column)
+
+    def _explain(self, column: exp.Column, scope: Scope) -> None:
+        """Complain about a name that is wrong in a way of its own."""
+        name = column.name
+        output = closest(name, Output, cutoff=0.75)
+        if output and isinstance(column.parent, exp.Alias | exp.Paren) and not column.table:
+            self.complaints.no_such(
+                f"There is no column {name}. Did you mean SELECT {output} ...?", column
+            )
+        if name.lower() == TIME:
+            self.complaints.no_such(
+                "There is no column ts here: it is the event time of the rows of a source or "
+                "stream. A view has it where its query selects it, SELECT ts AS at.",
+                column,
+            )
+        if name.lower() in scope.later:
+            self.complaints.wrong(
+                f"{name} is computed in the select list, after WHERE. Write the expression itself, "
+                "or filter in a query around this one.",
+                column,
+            )
 
 
 def _columns(tree: exp.Expr) -> Iterator[exp.Column]:

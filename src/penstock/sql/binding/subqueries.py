@@ -134,7 +134,9 @@ def _equalities(q: QueryBinder, value: exp.Expr, query: exp.Select, inner: Frame
     outputs = [t for _, t in q._outputs(query, inner.scope)]
     if len(left) != len(outputs):
         q.b.complaints.wrong(
-            f"IN compares {len(left)} values with a query of {len(outputs)} columns.", value
+            f"Before IN there is {len(left)} and in its query there are {len(outputs)} columns; "
+            "both need the same number.",
+            value,
         )
     return [exp.EQ(this=a.copy(), expression=c) for a, c in zip(left, outputs, strict=True)]
 

@@ -138,8 +138,11 @@ class _Points:
         match self._scalars.expr(tree, pa.schema([])) if not _columns(tree) else None:
             case Literal(int() as number, _) if self._catalog.integer_time or number == 0:
                 return number
-        unit = "a number" if self._catalog.integer_time else "an interval: INTERVAL 2 MINUTES"
-        self._complaints.wrong(f"Time is measured by {unit} here.", tree)
+        if self._catalog.integer_time:
+            self._complaints.wrong("Time is plain integers here: write timepoint % 2 = 0.", tree)
+        self._complaints.wrong(
+            "Time is in timestamps here: write timepoint % INTERVAL 2 MINUTES = 0.", tree
+        )
 
     # --- sets of points -------------------------------------------------------------------------
 
@@ -169,7 +172,7 @@ class _Points:
             for b in right.parts:
                 parts += self._common(a, b, at)
         if not parts:
-            self._complaints.wrong("No point in time is in this set.", at)
+            self._complaints.wrong("These conditions pick out no point in time.", at)
         if len(parts) > MOST_PARTS:
             self._complaints.unsupported(
                 "These points in time take too many parts to write down.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import NoReturn
 
 import pyarrow as pa
 from sqlglot import exp
@@ -13,15 +14,13 @@ from penstock.algebra.expr import Call, Column, Expr, Literal, compare
 from penstock.algebra.plan import Filter, Map, Node, Session, Union, append_only, time_column
 from penstock.sql.binding import types
 from penstock.sql.binding.context import Binding, Frame, kept
-from penstock.sql.binding.scalars import bound_column, interval_micros, is_bound
+from penstock.sql.binding.scalars import TIME_GROUPS, bound_column, interval_micros, is_bound
 from penstock.sql.binding.scopes import Item, Scope
-from penstock.sql.windows import UNITS
-
-FUNCTIONS = ("window", "session_window")
+from penstock.sql.windows import UNITS, UNITS_WITHOUT_LENGTH
 
 
 def is_time_group(tree: exp.Expr) -> bool:
-    return isinstance(tree, exp.Anonymous) and str(tree.this).lower() in FUNCTIONS
+    return isinstance(tree, exp.Anonymous) and str(tree.this).lower() in TIME_GROUPS
 
 
 def ends(tree: exp.Expr, scope: Scope) -> list[exp.Expr]:
@@ -46,9 +45,7 @@ def replaced(tree: exp.Expr, scope: Scope) -> exp.Expr:
                 start, end = (bound(n, str(function).lower(), node) for n in ("start", "end"))
                 if start is None or end is None:
                     return node
-                text = exp.Literal.string
-                fields = [text("start"), start, text("end"), end]
-                return exp.Anonymous(this="named_struct", expressions=fields)
+                return _struct(start, end)
         return node
 
     last = {item.column for item in scope.find("end", "session_window")}
@@ -76,14 +73,17 @@ class TimeGroup:
         items = (
             Item("start", start, name, only_qualified=True, hidden=True),
             Item("end", end, name, only_qualified=True, hidden=True),
-            Item(name, start, hidden=True, only_qualified=True),
+            Item(name, "", hidden=True, tree=_struct(bound_column(start), bound_column(end))),
         )
         return Frame(plan, frame.scope.plus(items))
 
     def _windows(self, frame: Frame, start: str, end: str) -> Node:
         args = self.tree.expressions
         if not 2 <= len(args) <= 4:
-            self._wrong("window(time, size), with a slide and an offset after it if need be.")
+            self._wrong(
+                "A window needs a time and a length. Write window(ts, '10 minutes'), or "
+                "window(ts, '10 minutes', '2 minutes') for one that slides."
+            )
         size = self._length(args[1])
         slide = self._length(args[2]) if len(args) > 2 else size
         offset = self._length(args[3]) if len(args) > 3 else 0
@@ -108,13 +108,13 @@ class TimeGroup:
     def _sessions(self, frame: Frame, partition: tuple[str, ...], start: str, end: str) -> Node:
         args = self.tree.expressions
         if len(args) != 2:
-            self._wrong("session_window(time, gap).")
+            self._wrong("A session needs a time and a gap. Write session_window(ts, '10 minutes').")
         time = self.b.expr(args[0], frame)
         own = isinstance(time, Column) and time.name == time_column(frame.plan)
         if not own or not append_only(frame.plan):
             self.b.complaints.unsupported(
-                "Sessions are of a stream's own event time.",
-                "Write session_window(ts, '10 minutes') over a stream that takes nothing back.",
+                "Sessions are made of the event times of rows that stay.",
+                "Write session_window(ts, '10 minutes') over a source or a stream with KEY NULL.",
                 self.tree,
             )
         begun, gap = self.b.fresh("session_start"), self._length(args[1])
@@ -136,27 +136,44 @@ class TimeGroup:
         return times.timestamp_of(ticks)
 
     def _length(self, tree: exp.Expr) -> int:
+        integers = self.b.catalog.integer_time
         found = interval_micros(tree)
-        if found is not None:
+        if found is not None and not integers:
             return found
         match self.b.scalars.expr(tree, pa.schema([])):
-            case Literal(int() as number, _):
+            case Literal(int() as number, _) if integers:
                 return number
-            case Literal(str() as text, _):
+            case Literal(str() as text, _) if not integers:
                 return self._parsed(text, tree)
-        self._wrong("The length is an interval such as '10 seconds'.")
-        raise AssertionError
+        unit = (
+            "Time is plain integers here, so the length is a number: 10."
+            if integers
+            else ("The length is an interval: '10 seconds'.")
+        )
+        self.b.complaints.wrong(unit, tree)
 
     def _parsed(self, text: str, tree: exp.Expr) -> int:
         parts = re.findall(r"(-?\d+)\s*([a-zA-Z]+)", text.lower().removeprefix("interval"))
+        endless = [unit for _, unit in parts if unit.upper() in UNITS_WITHOUT_LENGTH]
+        if endless:
+            self.b.complaints.wrong(
+                f"A {endless[0].removesuffix('s')} has no fixed length. Write it in smaller units, "
+                "such as '30 days'.",
+                tree,
+            )
         if not parts or any(unit.upper() not in UNITS for _, unit in parts):
             self.b.complaints.wrong(
                 f"{text!r} is not a length of time; write one such as '10 seconds'.", tree
             )
         return sum(int(count) * UNITS[unit.upper()] for count, unit in parts)
 
-    def _wrong(self, message: str) -> None:
+    def _wrong(self, message: str) -> NoReturn:
         self.b.complaints.wrong(message, self.tree)
+
+
+def _struct(start: exp.Expr, end: exp.Expr) -> exp.Expr:
+    fields = [exp.Literal.string("start"), start, exp.Literal.string("end"), end]
+    return exp.Anonymous(this="named_struct", expressions=fields)
 
 
 def _last_multiple(now: Expr, slide: int, offset: int) -> Expr:

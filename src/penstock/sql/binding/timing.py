@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra import times
-from penstock.algebra.expr import Expr, Literal
+from penstock.algebra.expr import Call, Expr, Literal, compare
 from penstock.algebra.plan import (
     Node,
     Periodic,
     Restrict,
     RowWindow,
+    Scan,
     Sync,
     Window,
     append_only,
@@ -23,8 +25,10 @@ from penstock.sql import windows
 from penstock.sql.binding import types
 from penstock.sql.binding.catalog import Catalog, Relation, SyncPoints
 from penstock.sql.binding.context import Binding, Frame
-from penstock.sql.binding.scalars import interval_micros, unwrapped
+from penstock.sql.binding.scalars import interval_micros, names_in, unwrapped
 from penstock.sql.text import Name
+
+UNNAMED = "this query"
 
 FLIPPED: dict[type[exp.Expr], type[exp.Expr]] = {
     exp.EQ: exp.EQ,
@@ -43,11 +47,17 @@ def windowed(b: Binding, plan: Node, window: windows.Window, of: str, at: exp.Ex
     if isinstance(window, windows.UnboundedWindow):
         return plan
     place = Name(of, window.span)
+    if not any(isinstance(node, Scan) and node.time is not None for node in plan.walk()):
+        b.complaints.wrong(
+            f"Rows of {of} have no time, so a window holds all of them or none. Leave it out.",
+            place,
+        )
     if not append_only(plan):
+        changes = "SELECT ISTREAM ..." if of == UNNAMED else f"SELECT ISTREAM * FROM {of}"
         b.complaints.unsupported(
-            f"{of} takes rows back, so a window on it has no meaning of its own.",
-            f"Put the window on the stream that {of} reads, or make a stream of its changes first: "
-            f"CREATE VIEW v AS SELECT ISTREAM * FROM {of}.",
+            f"A window is of rows that stay, and those of {of} are updated or deleted.",
+            "Put the window on the stream that is read, or on the stream of changes: "
+            f"FROM ({changes}) [...].",
             place,
         )
     match window:
@@ -95,6 +105,12 @@ def synchronized(b: Binding, plan: Node, sync: exp.Expr) -> Node:
     match entry:
         case _, SyncPoints(parts):
             return Sync(plan, parts)
+        case _, Relation("table"):
+            b.complaints.wrong(
+                f"{sync.name} is a table, and its rows come at no time. Synchronize by a stream, "
+                "or by a view over the clock.",
+                sync,
+            )
         case _, Relation() as relation:
             return Sync(plan, (relation.plan,))
     b.complaints.unknown("synchronization stream", sync.name, _synchronizing(b.catalog), sync)
@@ -139,12 +155,36 @@ def _restricted(b: Binding, frame: Frame, tree: exp.Expr) -> Node:
     if mentions_now(value):
         kind, moving, value = FLIPPED[kind], value, moving
     bound = times.shifted(_ticks(b, value, frame), "-", _shift(b, moving))
+    start = times.shifted(bound, "+", int(kind is exp.GT))
+    end = times.shifted(bound, "+", int(kind is not exp.LT))
+    points = _points(b, moving)
+    if points:
+        start, end = _first_of(points, start), _first_of(points, end)
     plan = frame.plan
     if kind in (exp.GT, exp.GTE, exp.EQ):
-        plan = _from(plan, times.shifted(bound, "+", int(kind is exp.GT)))
+        plan = Restrict(plan, start, None) if points else _from(plan, start)
     if kind in (exp.LT, exp.LTE, exp.EQ):
-        plan = _until(plan, times.shifted(bound, "+", int(kind is not exp.LT)))
+        plan = Restrict(plan, None, end) if points else _until(plan, end)
     return plan
+
+
+def _points(b: Binding, moving: exp.Expr) -> tuple[Periodic, ...]:
+    """Where a view over the clock says what time it is: the points at which that changes."""
+    found = [point for node in moving.walk() for point in node.meta.get("points", ())]
+    periods = tuple(point for point in found if isinstance(point, Periodic))
+    if len(periods) < len(found):
+        b.complaints.unsupported(
+            "A time that moves with events cannot be compared with.",
+            "Compare with NOW(), and synchronize the stream by the events: FROM s SYNC BY events.",
+            moving,
+        )
+    return periods
+
+
+def _first_of(points: tuple[Periodic, ...], time: Expr) -> Expr:
+    """The first of the points that is not before a time: when the time on the clock reaches it."""
+    found = [times.next_multiple(time, each.period, each.offset) for each in points]
+    return reduce(lambda a, c: Call("if", (compare("<", a, c), a, c), a.type), found)
 
 
 def _from(plan: Node, start: Expr) -> Node:
@@ -191,12 +231,18 @@ def _constant_length(b: Binding, tree: exp.Expr) -> int:
     found = interval_micros(tree)
     if found is not None and not b.catalog.integer_time:
         return found
-    value = b.scalars.expr(tree, pa.schema([]))
-    match value:
+    if names_in(tree):
+        b.complaints.unsupported(
+            "NOW() may be moved by a constant only.",
+            "Move the other side of the comparison: NOW() < ts + x.",
+            tree,
+        )
+    match b.scalars.expr(tree, pa.schema([])):
         case Literal(int() as number, _) if b.catalog.integer_time:
             return number
-    unit = "a number" if b.catalog.integer_time else "an interval such as INTERVAL 5 MINUTES"
-    b.complaints.wrong(f"NOW() is moved by {unit} here.", tree)
+    if b.catalog.integer_time:
+        b.complaints.wrong("Time is plain integers here: write NOW() - 5.", tree)
+    b.complaints.wrong("Time is in timestamps here: write NOW() - INTERVAL 5 MINUTES.", tree)
 
 
 def _ticks(b: Binding, tree: exp.Expr, frame: Frame) -> Expr:
@@ -205,5 +251,8 @@ def _ticks(b: Binding, tree: exp.Expr, frame: Frame) -> Expr:
     is_time = value.type in types.INTEGERS if b.catalog.integer_time else types.is_time(value.type)
     if not is_time:
         now = "an integer" if b.catalog.integer_time else "a timestamp"
-        b.complaints.wrong(f"NOW() is {now} here; this is {types.shown(value.type)}.", tree)
+        kind = types.shown(value.type)
+        b.complaints.wrong(
+            f"NOW() is {now} here, and this is {kind}. Compare it with a time.", tree
+        )
     return times.micros(value)

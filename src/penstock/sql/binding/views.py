@@ -48,8 +48,8 @@ def bind_query(
     if columns:
         if len(columns) != len(names):
             complaints.wrong(
-                f"The query has {len(names)} columns, and {len(columns)} names are given.",
-                columns[0],
+                f"The query has {len(names)} columns, and there are names for {len(columns)}.",
+                Name(columns[0].text, columns[0].span.to(columns[-1].span)),
             )
         names = [name.text for name in columns]
     names = _unique(names, None if not unique else complaints)
@@ -67,7 +67,10 @@ def _unique(names: Sequence[str], complaints: Complaints | None) -> list[str]:
     found: dict[str, str] = {}
     for name in names:
         if name.lower() in found and complaints is not None:
-            complaints.wrong(f"Two columns are called {name}. Give one another name with AS.")
+            complaints.wrong(
+                f"Two columns are called {name}. Give one another name with AS, or name all of "
+                "them: CREATE VIEW v (a, b) AS SELECT ..."
+            )
         chosen, count = name, 1
         while chosen.lower() in found:
             count += 1
