@@ -55,12 +55,12 @@ VIEWS = {
 }
 LATER = ("rich", "SELECT category, highest FROM categories WHERE highest > 1500")
 TELLS = {
-    "activity": "a window: bids of the last 2 minutes",
-    "busy": "a view over a view",
-    "categories": "joined with a table",
+    "activity": "last 2 minutes",
+    "busy": "view over view",
+    "categories": "join with table",
     "leaders": "top 5",
-    "board": "leaders, refreshed every minute",
-    "rich": "created while running",
+    "board": "sync by minute",
+    "rich": "created later",
 }
 PAIRS = (
     "SELECT a.bidder FROM bids a JOIN bids b ON a.bidder = b.bidder\n"
@@ -77,7 +77,7 @@ class Demo:
         self._now = START
         self._received = 0
         self._changes: dict[str, int] = {}
-        self._latest: deque[tuple[str, ...]] = deque(maxlen=8)
+        self._latest: deque[tuple[str, ...]] = deque(maxlen=6)
         self._state: dict[str, list[int]] = {}
         self._last: RenderableType = ""
 
@@ -126,7 +126,7 @@ class Demo:
             if name in ("leaders", "board", LATER[0]):
                 for row in rows.slice(max(0, rows.num_rows - 3)).to_pylist():
                     op, *values, at = (str(value) for value in row.values())
-                    self._latest.append((f"{at:.19}", name, op, ", ".join(values)))
+                    self._latest.append((at[11:19], name, op, ", ".join(values)))
         sizes: dict[str, int] = {}
         for area, size in progress["state"].items():
             operator = area.split("/")[0]
@@ -153,8 +153,8 @@ class Demo:
             f"{kept:,}",
         )
         sides = Table.grid(expand=True, padding=(0, 1))
-        sides.add_column(ratio=1)
-        sides.add_column(ratio=1)
+        sides.add_column(ratio=5)
+        sides.add_column(ratio=4)
         sides.add_row(self._views(), self._leaders())
         sides.add_row(self._scrolling(), self._areas())
         self._last = Group(Panel(head, title="Penstock: a live auction"), sides)
@@ -168,7 +168,7 @@ class Demo:
         return table
 
     def _leaders(self) -> Table:
-        table = _table("leaders, just before the frontier", "place", "auction", "bids", "highest")
+        table = _table("Leaders now", "place", "auction", "bids", "highest")
         rows = rows_of(self._snapshot("leaders")).sort_by("place").to_pylist()
         for row in rows:
             table.add_row(*(str(row[c]) for c in ("place", "auction", "bids", "highest")))
@@ -178,13 +178,14 @@ class Demo:
         table = _table("Changes", "ts", "view", "op", "record")
         colors = {"+": "green", "-": "red", "u": "yellow"}
         for at, view, op, values in self._latest:
-            table.add_row(at[11:], view, Text(op, colors[op]), values)
+            table.add_row(at, view, Text(op, colors[op]), values)
         return table
 
     def _areas(self) -> Table:
         table = _table("State, in rows", "operator", "now", "over time")
-        for operator, sizes in sorted(self._state.items(), key=lambda item: -item[1][-1])[:8]:
-            table.add_row(operator.split()[0], f"{sizes[-1]:,}", bars(sizes[-24:]))
+        for operator, sizes in sorted(self._state.items(), key=lambda item: -item[1][-1])[:6]:
+            if max(sizes):
+                table.add_row(operator.split()[0], f"{sizes[-1]:,}", bars(sizes[-14:]))
         return table
 
     def _snapshot(self, name: str) -> Reading:
@@ -198,7 +199,7 @@ class Demo:
         for sql, style in ((PAIRS, "red"), (REPAIRED, "green")):
             (found,) = verdicts(self._db, parse(sql))
             yield Syntax(sql, "sql", theme="ansi_dark", background_color="default")
-            yield Text(f"{found.outcome}\n", style=f"bold {style}", end="")
+            yield Text(found.outcome, style=f"bold {style}")
             yield Text("\n".join(f"  {reason}" for reason in found.reasons) + "\n")
 
     def _next_commands(self) -> Text:
@@ -230,7 +231,7 @@ def bars(sizes: list[int]) -> str:
 
 def save_svg(path: Path, parts: list[RenderableType]) -> None:
     """The picture of a screen, without fonts that would be fetched from elsewhere."""
-    console = Console(record=True, file=io.StringIO(), width=118, force_terminal=True)
+    console = Console(record=True, file=io.StringIO(), width=100, force_terminal=True)
     console.print(*parts, sep="\n")
     path.parent.mkdir(parents=True, exist_ok=True)
     svg = console.export_svg(title="penstock demo")
@@ -239,7 +240,7 @@ def save_svg(path: Path, parts: list[RenderableType]) -> None:
 
 
 def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, expand=True, title_justify="left", box=None)
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 1, 0, 0))
     for column in columns:
         numeric = column in ("rows", "changes", "now", "bids", "highest", "auction", "place")
         table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
