@@ -124,7 +124,7 @@ def pipeline(
     """Feeds files one by one, each a batch and a step."""
 
     def run() -> None:
-        with tempfile.TemporaryDirectory() as state, connect(state, spark) as db:
+        with tempfile.TemporaryDirectory() as state, connect(state, spark, keep_input=False) as db:
             for name in sources:
                 db.create_source(name, SCHEMA, "at")
             db.create_view("v", plan(db))
@@ -171,7 +171,7 @@ def join(spark: SparkSession, left: Path, right: Path) -> Callable[[], None]:
 def penstock_step(spark: SparkSession, files: Path, plan: Callable[[Session], p.Node]) -> float:
     """The median time of ingesting a small file and making a step."""
     times = []
-    with tempfile.TemporaryDirectory() as state, connect(state, spark) as db:
+    with tempfile.TemporaryDirectory() as state, connect(state, spark, keep_input=False) as db:
         db.create_source("s", SCHEMA, "at")
         db.create_view("v", plan(db))
         for file in sorted(files.iterdir()):

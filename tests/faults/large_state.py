@@ -113,7 +113,7 @@ def main(directory: str, steps: int, megabytes: int, where: str = "here") -> dic
         limit = kilobytes("VmData") * 1024 + megabytes * 2**20
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         limits = {limit}
-    engine = Engine(Path(directory), jobs, Options(tasks=1, grace=0.0))
+    engine = Engine(Path(directory), jobs, Options(tasks=1, grace=0.0, keep_input=False))
     progress = list(run(engine, steps))
     found = {
         "state": sum(area["bytes"] for area in progress[-1]["state"].values()),

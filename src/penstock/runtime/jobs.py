@@ -41,6 +41,7 @@ Batches: TypeAlias = Iterator[pa.RecordBatch]
 _PLACE = "__place"
 _REPORT_SCHEMA = pa.schema([("report", pa.binary())])
 _unsettled = 3
+_last_stores = lru_cache(maxsize=4)(FileStore)
 
 
 class Jobs(Protocol):
@@ -165,14 +166,13 @@ def _computed(rows: DataFrame, edges: list[Edge]) -> DataFrame:
     return rows.selectExpr("edge", "task", "data", *columns) if columns else rows
 
 
-@lru_cache(maxsize=4)
 def store_of(directory: Path) -> FileStore:
     """This process's store for a directory; runs stay open from step to step.
 
     Those of a directory that is no longer used are closed when a few others have been: an open run
     holds its file, even a deleted one.
     """
-    return FileStore(directory)
+    return _last_stores(directory)
 
 
 def run_round(spec: StepSpec, round: int, task: int, batches: Batches) -> Batches:
