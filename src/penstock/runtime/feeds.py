@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
@@ -21,15 +22,38 @@ class StreamFeed:
     options: tuple[tuple[str, str], ...] = ()
 
     def rows(self, spark: SparkSession, schema: pa.Schema) -> DataFrame:
+        from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
         from pyspark.sql.pandas.types import from_arrow_schema
 
+        self._check_path()
         reader = spark.readStream.format(self.format).options(**dict(self.options))
         try:
             return reader.schema(from_arrow_schema(schema)).load()
         except PySparkException as error:
             first = str(error).split("\n")[0]
             raise PlanError(f"cannot read format {self.format!r}: {first}") from error
+        except Py4JJavaError as error:
+            if "DATA_SOURCE_NOT_FOUND" not in str(error):
+                raise
+            raise PlanError(
+                f"Spark has no format {self.format!r}; json, csv, parquet, orc, text and rate are "
+                "built in, others need their package"
+            ) from error
+
+    def _check_path(self) -> None:
+        """A path on this machine must be a directory: a stream reads the files that come there."""
+        path = dict(self.options).get("path", "")
+        if not path or ":" in path or any(sign in path for sign in "*?[{"):
+            return
+        if Path(path).is_file():
+            raise PlanError(
+                f"path {path!r} is a file; a stream reads a directory and the files that come to "
+                f"it, so write path {str(Path(path).parent)!r}"
+            )
+        if not Path(path).is_dir():
+            whole = "" if Path(path).is_absolute() else f" (in {Path.cwd()})"
+            raise PlanError(f"there is no directory {path!r}{whole}; create it or correct the path")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from pyspark.errors import PySparkException
 
 from penstock.algebra.plan import Node
 from penstock.errors import UnsupportedError
@@ -125,7 +126,11 @@ class Commands:
         reader = self._session.spark.read.format(statement.format.name)
         if statement.columns:
             reader = reader.schema(", ".join(f"`{c.name}` {c.type}" for c in statement.columns))
-        rows = reader.options(**dict(statement.format.options)).load()
+        try:
+            rows = reader.options(**dict(statement.format.options)).load()
+        except PySparkException as error:
+            first = str(error).split("\n")[0]
+            complaints.wrong(f"The rows of table {statement.name} cannot be read: {first}")
         self._session.create_table(statement.name.text, rows)
         return f"Table {statement.name} is created."
 
