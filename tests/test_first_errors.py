@@ -36,7 +36,7 @@ def source_of(db: penstock.Session, format: str, path: object) -> None:
 
 def test_a_path_that_is_not_there(db: penstock.Session, tmp_path: Path) -> None:
     with pytest.raises(
-        penstock.PlanError, match=r"there is no directory '.*nowhere'; create it or"
+        penstock.PlanError, match=r"no directory '.*nowhere'; create it or"
     ):
         source_of(db, "json", tmp_path / "nowhere")
 

@@ -65,12 +65,10 @@ def hottest(path: str) -> list[dict[str, object]]:
 def test_a_project_of_a_user_is_type_checked(tmp_path: Path) -> None:
     (tmp_path / "project.py").write_text(PROJECT)
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "project.py"],
+        [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "project.py"],
         cwd=tmp_path,
         env={"MYPYPATH": str(ROOT / "src"), "PATH": ""},
         capture_output=True,
         text=True,
     )
-    ours = [line for line in done.stdout.splitlines() if line.startswith("project.py")]
-    assert not ours, done.stdout
-    assert "Found" not in done.stdout or "src/penstock" not in done.stdout, done.stdout
+    assert done.returncode == 0, done.stdout
