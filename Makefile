@@ -10,7 +10,7 @@ STAMP := $(VENV)/.ready
 LOG := $(VENV)/setup.log
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast check format bench-kernels bench-engine clean moved
+.PHONY: help demo docs test test-fast check format bench-kernels bench-engine clean moved
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
@@ -28,6 +28,10 @@ check: $(STAMP) ## Lint, formatting and types
 
 demo: $(STAMP) ## Watch a live auction and its views for 45 seconds
 	@$(PY) -m penstock demo
+
+docs: $(STAMP) ## Build the pages of docs into build/docs
+	@$(PY) -m docs.figures.intervals
+	@$(PY) -m docs.build
 
 format: $(STAMP) ## Rewrite the code the way check wants it
 	@$(PY) -m ruff check --fix --quiet

@@ -6,20 +6,42 @@ The public names are loaded when they are first used: importing this package doe
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from penstock.errors import PenstockError
+    from penstock.errors import (
+        ArithmeticOverflowError,
+        DivisionByZeroError,
+        JavaNotFoundError,
+        LateRowError,
+        ParseError,
+        PenstockError,
+        PlanError,
+        StateError,
+        UnknownNameError,
+        UnsupportedError,
+        WriterConflictError,
+    )
     from penstock.runtime.datasource import register
-    from penstock.session import Session, Source, View, connect
+    from penstock.session import Result, Session, Source, View, connect, view
 else:
     import importlib
 
-    _HOMES = {
-        "PenstockError": "penstock.errors",
-        "Session": "penstock.session",
-        "Source": "penstock.session",
-        "View": "penstock.session",
-        "connect": "penstock.session",
-        "register": "penstock.runtime.datasource",
+    _NAMES = {
+        "penstock.errors": (
+            "ArithmeticOverflowError",
+            "DivisionByZeroError",
+            "JavaNotFoundError",
+            "LateRowError",
+            "ParseError",
+            "PenstockError",
+            "PlanError",
+            "StateError",
+            "UnknownNameError",
+            "UnsupportedError",
+            "WriterConflictError",
+        ),
+        "penstock.runtime.datasource": ("register",),
+        "penstock.session": ("Result", "Session", "Source", "View", "connect", "view"),
     }
+    _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
     def __getattr__(name):
         if name not in _HOMES:
@@ -30,6 +52,25 @@ else:
         return [*globals(), *__all__]
 
 
-__all__ = ["PenstockError", "Session", "Source", "View", "connect", "register"]
+__all__ = [
+    "ArithmeticOverflowError",
+    "DivisionByZeroError",
+    "JavaNotFoundError",
+    "LateRowError",
+    "ParseError",
+    "PenstockError",
+    "PlanError",
+    "Result",
+    "Session",
+    "Source",
+    "StateError",
+    "UnknownNameError",
+    "UnsupportedError",
+    "View",
+    "WriterConflictError",
+    "connect",
+    "register",
+    "view",
+]
 
 __version__ = "0.1.0"

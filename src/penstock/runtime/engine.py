@@ -41,7 +41,7 @@ from penstock.runtime.sources import (
     late_area,
 )
 from penstock.runtime.task import Report, StepSpec, hash_range
-from penstock.runtime.times import now
+from penstock.runtime.times import now, shown
 from penstock.state.compaction import choose, together
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
@@ -278,9 +278,11 @@ class Engine:
         arrived = _moment(late_before) if source.arrival else None
         report = run(Ingest(source, lanes, late_before, self.tasks, keep, arrived))
         if report.late and source.late == "fail":
+            complete = shown(late_before, time_of([source]))
             raise LateRowError(
-                f"source {name}: {report.late} rows are earlier than {late_before} or have no "
-                "time; give the source a longer DELAY, or LATE KEEP or LATE DROP"
+                f"source {name}: {report.late} rows are earlier than {complete} or have no time; "
+                "none of the batch was taken. Give the source a longer DELAY, or LATE KEEP or "
+                "LATE DROP"
             )
         with self._mutex:
             if self._target > late_before or self.program is not program:

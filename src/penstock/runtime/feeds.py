@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
@@ -27,6 +28,7 @@ class StreamFeed:
 
         from penstock.runtime.objections import misnamed_format, objection
 
+        self._check_path()
         reader = spark.readStream.format(self.format).options(**dict(self.options))
         try:
             return reader.schema(from_arrow_schema(schema)).load()
@@ -34,6 +36,20 @@ class StreamFeed:
             raise PlanError(f"Format {self.format}: {objection(error)}") from error
         except Py4JJavaError as error:
             raise PlanError(str(misnamed_format(self.format))) from error
+
+    def _check_path(self) -> None:
+        """A path on this machine must be a directory: a stream reads the files that come there."""
+        path = dict(self.options).get("path", "")
+        if not path or ":" in path or any(sign in path for sign in "*?[{"):
+            return
+        if Path(path).is_file():
+            raise PlanError(
+                f"path {path!r} is a file; a stream reads a directory and the files that come to "
+                f"it, so write path {str(Path(path).parent)!r}"
+            )
+        if not Path(path).is_dir():
+            whole = "" if Path(path).is_absolute() else f" (in {Path.cwd()})"
+            raise PlanError(f"there is no directory {path!r}{whole}; create it or correct the path")
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ Batches: TypeAlias = Iterator[pa.RecordBatch]
 _PLACE = "__place"
 _REPORT_SCHEMA = pa.schema([("report", pa.binary())])
 _unsettled = 3
-_last_stores = lru_cache(maxsize=4)(FileStore)
+last_stores = lru_cache(maxsize=4)(FileStore)
 
 
 class Jobs(Protocol):
@@ -172,7 +172,7 @@ def store_of(directory: Path) -> FileStore:
     Those of a directory that is no longer used are closed when a few others have been: an open run
     holds its file, even a deleted one.
     """
-    return _last_stores(directory)
+    return last_stores(directory)
 
 
 def run_round(spec: StepSpec, round: int, task: int, batches: Batches) -> Batches:

@@ -10,6 +10,7 @@ the time that is asked for. Following the changes of a view does not read all of
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -256,7 +257,10 @@ def time_of(sources: Iterable[SourceDefinition]) -> pa.DataType:
 
 
 def no_view(name: str, views: Iterable[str]) -> PlanError:
-    return PlanError(f"no view {name!r}; there are: {', '.join(views) or 'none yet'}")
+    known = list(views)
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return PlanError(f"no view {name!r}; there are: {', '.join(known) or 'none yet'}{hint}")
 
 
 def _ends(ref: RunRef) -> tuple[int, int]:

@@ -58,11 +58,30 @@ def table_of(rows: Any, schema: pa.Schema) -> pa.Table:
         if _is_pandas(rows):
             return pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
     except (pa.ArrowException, KeyError, OverflowError, TypeError, ValueError) as error:
-        raise PlanError(f"rows do not fit the source: {error}; expected {shown(schema)}") from error
+        problem = _misfit(rows, schema) or str(error)
+        raise PlanError(
+            f"rows do not fit the source: {problem}; expected {shown(schema)}"
+        ) from error
     raise PlanError(
         f"rows are {type(rows).__name__}; expected a list of dicts or tuples, an Arrow table, "
         "or a pandas or Spark DataFrame"
     )
+
+
+def _misfit(rows: Any, schema: pa.Schema) -> str:
+    """The first value of a list that its column does not take; empty if all are taken."""
+    if not isinstance(rows, Sequence):
+        return ""
+    for row in rows:
+        if not isinstance(row, dict) and len(row) != len(schema):
+            return ""
+        given = row if isinstance(row, dict) else dict(zip(schema.names, row, strict=True))
+        for field in schema:
+            try:
+                pa.array([given.get(field.name)], field.type)
+            except (pa.ArrowException, OverflowError, TypeError, ValueError):
+                return f"{given[field.name]!r} is no value of column {field.name!r}"
+    return ""
 
 
 def columns_of(rows: DataFrame, schema: pa.Schema) -> DataFrame:
@@ -101,4 +120,15 @@ def _dict(row: Any, schema: pa.Schema) -> dict[str, Any]:
 
 
 def shown(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name} {field.type}" for field in schema)
+    return ", ".join(f"{field.name} {_type(field.type)}" for field in schema)
+
+
+def _type(kind: pa.DataType) -> str:
+    """As SQL names it, where it does."""
+    from pyspark.errors import PySparkTypeError
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    try:
+        return from_arrow_type(kind).simpleString().upper()
+    except PySparkTypeError:
+        return str(kind)

@@ -3,9 +3,12 @@
 session ── commands ─┬─ catalog      what the definitions are to queries
                      ├─ describing   DESCRIBE, EXPLAIN
                      └─ results      what a statement answers
+
+declaring: views as decorated functions
 """
 
+from penstock.session.declaring import view
 from penstock.session.results import Result
 from penstock.session.session import Session, Source, View, connect
 
-__all__ = ["Result", "Session", "Source", "View", "connect"]
+__all__ = ["Result", "Session", "Source", "View", "connect", "view"]

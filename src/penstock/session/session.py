@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import tempfile
 import threading
 import time
@@ -30,9 +31,10 @@ from penstock.runtime.runner import Runner
 from penstock.runtime.sinks import Deliver, Sink, to_format
 from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area, stamped_on_arrival
 from penstock.runtime.spark import start_spark
-from penstock.runtime.times import Time, ticks, time_types
+from penstock.runtime.times import Time, shown, ticks, time_types
 from penstock.session.results import Result
 from penstock.sql import parse
+from penstock.sql.binding.types import shown as sql_type
 from penstock.state.manifest import Delivered
 
 if TYPE_CHECKING:
@@ -63,6 +65,8 @@ def connect(
     from penstock.runtime.datasource import register
 
     directory = Path(path) if path is not None else Path(tempfile.mkdtemp(prefix="penstock-"))
+    if directory.exists() and not directory.is_dir():
+        raise PlanError(f"{directory} is a file; the state of a session needs a directory")
     spark = spark or start_spark()
     register(spark)
     return Session(Engine(directory.absolute(), SparkJobs(spark), Options(**options)), spark)
@@ -424,6 +428,17 @@ class View(Answer):
         self._session = session
         self._engine = engine
         self.name = name
+
+    def _repr_html_(self) -> str:
+        """Its name, columns and frontier, for notebooks."""
+        committed = self.committed()
+        frontier = shown(committed.manifest.frontier, committed.time)
+        rows = "".join(
+            f"<tr><td>{html.escape(field.name)}</td><td>{sql_type(field.type)}</td></tr>"
+            for field in self.plan.schema
+        )
+        name = html.escape(self.name)
+        return f"<p>View {name}, complete before {frontier}</p><table><tbody>{rows}</tbody></table>"
 
     @property
     def plan(self) -> Node:

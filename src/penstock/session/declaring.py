@@ -1,0 +1,29 @@
+"""Views as Python functions that return their query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.errors import PlanError
+from penstock.session.session import Session, View
+
+
+def view(db: Session) -> Callable[[Callable[[], str]], View]:
+    """Declare the view that a function is named after and whose SELECT it returns.
+
+    @penstock.view(db)
+    def hot() -> str:
+        return "SELECT room, temp FROM room_temp WHERE temp > 80"
+    """
+
+    def declare(function: Callable[[], str]) -> View:
+        name, query = function.__name__, function()
+        if not isinstance(query, str):
+            raise PlanError(
+                f"the function {name} returns {type(query).__name__}; "
+                "expected the text of a SELECT, which becomes the view of that name"
+            )
+        db.sql(f"CREATE VIEW {name} AS {query}")
+        return db.view(name)
+
+    return declare
