@@ -15,8 +15,8 @@ LOG := $(VENV)/setup.log
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
 
-test: check ## Check, then run every test
-	@$(PY) -m pytest
+test: check ## Check, then run every test, two files at a time
+	@$(PY) -m pytest -n 2 --dist loadfile
 
 test-fast: $(STAMP) ## Run the tests that do not need Spark
 	@$(PY) -m pytest -m "not spark"
