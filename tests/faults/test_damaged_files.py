@@ -65,7 +65,7 @@ class Example(NamedTuple):
 
     def finish(self, directory: Path) -> Outcome:
         """Open a directory as a new process would; receive, step, serve sinks and read in it."""
-        jobs.last_stores.cache_clear()
+        jobs._stores.clear()
         session = scripts._opened(self.script, directory, 0)
         try:
             for number, operation in enumerate(MORE, start=len(self.script.operations)):

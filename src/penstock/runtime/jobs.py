@@ -12,7 +12,6 @@ import pickle
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -41,7 +40,8 @@ Batches: TypeAlias = Iterator[pa.RecordBatch]
 _PLACE = "__place"
 _REPORT_SCHEMA = pa.schema([("report", pa.binary())])
 _unsettled = 3
-last_stores = lru_cache(maxsize=4)(FileStore)
+_stores: dict[Path, FileStore] = {}
+_MOST_STORES = 4
 
 
 class Jobs(Protocol):
@@ -172,7 +172,11 @@ def store_of(directory: Path) -> FileStore:
     Those of a directory that is no longer used are closed when a few others have been: an open run
     holds its file, even a deleted one.
     """
-    return last_stores(directory)
+    store = _stores.pop(directory, None) or FileStore(directory)
+    _stores[directory] = store
+    while len(_stores) > _MOST_STORES:
+        del _stores[next(iter(_stores))]
+    return store
 
 
 def run_round(spec: StepSpec, round: int, task: int, batches: Batches) -> Batches:
