@@ -119,7 +119,7 @@ def test_rows_do_not_bring_their_time(db: Session) -> None:
     with pytest.raises(PlanError, match="get a column 'ts' and may not have one"):
         db.create_source("s", pa.schema([("TS", pa.int64())]))
     source = db.create_source("s", GIVEN)
-    with pytest.raises(PlanError, match="no column 'ts'; expected k string, v int64"):
+    with pytest.raises(PlanError, match="no column 'ts'; expected k STRING, v BIGINT"):
         source.append([{"k": "a", "ts": 1}])
     with pytest.raises(PlanError, match="share one kind of time"):
         db.create_source("ticks", pa.schema([("t", pa.int64())]), "t")

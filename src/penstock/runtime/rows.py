@@ -70,17 +70,17 @@ def table_of(rows: Any, schema: pa.Schema) -> pa.Table:
 
 def _misfit(rows: Any, schema: pa.Schema) -> str:
     """The first value of a list that its column does not take; empty if all are taken."""
-    if not isinstance(rows, Sequence):
-        return ""
-    for row in rows:
-        if not isinstance(row, dict) and len(row) != len(schema):
+    for row in rows if isinstance(rows, Sequence) else ():
+        try:
+            given = _dict(row, schema)
+        except (TypeError, ValueError):
             return ""
-        given = row if isinstance(row, dict) else dict(zip(schema.names, row, strict=True))
         for field in schema:
+            value = given.get(field.name)
             try:
-                pa.array([given.get(field.name)], field.type)
-            except (pa.ArrowException, OverflowError, TypeError, ValueError):
-                return f"{given[field.name]!r} is no value of column {field.name!r}"
+                pa.array([value], field.type)
+            except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+                return f"{value!r} is no value of column {field.name!r} ({error})"
     return ""
 
 
