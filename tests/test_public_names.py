@@ -4,9 +4,10 @@ import pytest
 
 import penstock
 from penstock import errors, session
+from penstock.memory import asking
 from penstock.runtime import datasource
 
-NAMES = ["PenstockError", "Session", "Source", "View", "connect", "register"]
+NAMES = ["PenstockError", "Session", "Source", "View", "check", "connect", "register"]
 
 
 def test_the_public_names_are_these() -> None:
@@ -19,6 +20,7 @@ def test_public_names_lead_home() -> None:
     assert penstock.Session is session.Session
     assert penstock.Source is session.Source
     assert penstock.View is session.View
+    assert penstock.check is asking.check
     assert penstock.connect is session.connect
     assert penstock.register is datasource.register
 

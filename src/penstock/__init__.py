@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from penstock.errors import PenstockError
+    from penstock.memory.asking import check
     from penstock.runtime.datasource import register
     from penstock.session import Session, Source, View, connect
 else:
@@ -17,6 +18,7 @@ else:
         "Session": "penstock.session",
         "Source": "penstock.session",
         "View": "penstock.session",
+        "check": "penstock.memory.asking",
         "connect": "penstock.session",
         "register": "penstock.runtime.datasource",
     }
@@ -30,6 +32,6 @@ else:
         return [*globals(), *__all__]
 
 
-__all__ = ["PenstockError", "Session", "Source", "View", "connect", "register"]
+__all__ = ["PenstockError", "Session", "Source", "View", "check", "connect", "register"]
 
 __version__ = "0.1.0"

@@ -68,6 +68,20 @@ def test_other_types_need_spark() -> None:
         ANALYSER.type_of("upper(a)", pa.schema([("a", pa.string())]))
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        (pa.int32(), pa.int64(), pa.int64()),
+        (pa.int8(), pa.float64(), pa.float64()),
+        (INSTANT, pa.date32(), INSTANT),
+    ],
+)
+def test_numbers_and_times_come_together(
+    one: pa.DataType, other: pa.DataType, both: pa.DataType
+) -> None:
+    assert ANALYSER.type_of("coalesce(a, b)", pa.schema([("a", one), ("b", other)])) == both
+
+
 def test_what_is_no_date_is_said_to_be_none() -> None:
     with pytest.raises(AnalysisError, match="'soon' is not a DATE"):
         ANALYSER.constant("DATE 'soon'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import islice
 
 import pyarrow as pa
 
@@ -11,13 +12,13 @@ from penstock.algebra.times import TIMESTAMP
 from penstock.errors import PlanError, UnsupportedError
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.plans import operators_of
-from penstock.memory.repairs import Script, repairs
+from penstock.memory.repairs import MOST_REPAIRS, Script, repairs
 from penstock.memory.report import MemoryVerdict
 from penstock.memory.scene import Scene
 from penstock.memory.values import Declared
 from penstock.sql import parse, to_sql
 from penstock.sql import statements as s
-from penstock.sql.binding import Catalog, Entry
+from penstock.sql.binding import AnalysisError, Catalog, Entry
 from penstock.sql.binding.local_analyser import LocalAnalyser
 from penstock.sql.binding.sources import described
 
@@ -40,10 +41,15 @@ def check(
     script = tuple(parse(sql))
     if not script:
         raise PlanError("There is no query to check: the text is empty.")
-    return verdict(script, scene)
+    try:
+        return verdict(script, scene)
+    except AnalysisError as error:
+        raise PlanError(str(error), context=script[-1].context()) from None
 
 
-def verdict(script: Script, scene: Scene, given: Script = ()) -> MemoryVerdict:
+def verdict(
+    script: Script, scene: Scene, given: Script = (), most_repairs: int = MOST_REPAIRS
+) -> MemoryVerdict:
     """The verdict on the last statement of a script.
 
     `given` are definitions that the scene has already: a repair may change them, and shows those
@@ -56,14 +62,14 @@ def verdict(script: Script, scene: Scene, given: Script = ()) -> MemoryVerdict:
         plan = around.plan(last)
         return () if plan is None else operators_of(plan, around.declared)
 
-    whole = (*given, *script[:-1], _asked(script[-1]))
-    operators = judged(whole)
+    own = (*script[:-1], _asked(script[-1]))
+    operators = judged(own)
     found: list[str] = []
     if not all(operator.bounded for operator in operators):
-        for repaired in repairs(whole, scene, operators, judged):
+        for repaired in islice(repairs((*given, *own), scene, operators, judged), most_repairs):
             shown = [x for x in repaired[:-1] if x not in given]
             found.append(";\n".join(map(to_sql, (*shown, repaired[-1]))))
-    return MemoryVerdict(to_sql(whole[-1]), operators, tuple(found))
+    return MemoryVerdict(to_sql(own[-1]), operators, tuple(found))
 
 
 def _asked(statement: s.Statement) -> s.Query | s.CreateView:

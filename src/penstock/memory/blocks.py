@@ -84,6 +84,7 @@ class _Reader:
     occurrences: list[_Occurrence] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     nodes: list[p.Node] = field(default_factory=list)
+    promised: list[tuple[Expr, dict[str, Term]]] = field(default_factory=list)
     few: dict[Attribute, int] = field(default_factory=dict)  # of so many unknown values
     exact: bool = True
 
@@ -108,17 +109,21 @@ class _Reader:
         distinct: bool = False,
         aggregates: tuple[Aggregate, ...] | None = None,
     ) -> Block:
+        chosen = tuple(dict.fromkeys(term for term in select if isinstance(term, Attribute)))
+        for promised, terms in self.promised:
+            self._note_promised(promised, terms, {*chosen, *_aggregated(aggregates)})
         mentioned = {a for condition in self.conditions for a in attributes(condition)}
         for own, number in self.few.items():
             if own not in mentioned:
                 self.conditions.append(between(own, 0, number - 1))
+        used = {*chosen, *mentioned, *self.few, *_aggregated(aggregates)}
         by_source: dict[str, dict[str, None]] = {}
         for occurrence in self.occurrences:
-            by_source.setdefault(occurrence.source, {}).update(occurrence.columns)
+            mine = {a.name: None for a in sorted(used) if a.stream == occurrence.name}
+            by_source.setdefault(occurrence.source, {}).update(mine)
         streams = tuple(
             Stream(o.name, tuple(by_source[o.source]), o.source) for o in self.occurrences
         )
-        chosen = tuple(dict.fromkeys(term for term in select if isinstance(term, Attribute)))
         return Block(
             streams,
             Every(tuple(self.conditions)),
@@ -169,9 +174,8 @@ class _Reader:
             terms[column.name] = own
             if pa.types.is_boolean(column.type):
                 self.conditions.append(domains.BOOLEANS.members(own))
-        promised = self.declared.conditions.get(plan.name)
-        if promised is not None:
-            self._note(promised, terms)
+        if plan.name in self.declared.conditions:
+            self.promised.append((self.declared.conditions[plan.name], terms))
         return terms
 
     def _rename(
@@ -233,6 +237,15 @@ class _Reader:
         if finite is not None and finite.number is not None:
             self.few[own] = finite.number
         return own
+
+    def _note_promised(
+        self, promised: Expr, terms: Mapping[str, Term], wanted: set[Attribute]
+    ) -> None:
+        """What a source promises, where it is about columns that matter."""
+        mentioned = {a for condition in self.conditions for a in attributes(condition)}
+        for part in conjuncts(promised):
+            if {terms[c] for c in _columns(part)} & (mentioned | wanted):
+                self._note_part(part, terms)
 
     # --- conditions -----------------------------------------------------------------------------
 
@@ -315,6 +328,12 @@ def _columns(value: Expr) -> Iterator[str]:
         case Call(args=args):
             for arg in args:
                 yield from _columns(arg)
+
+
+def _aggregated(aggregates: tuple[Aggregate, ...] | None) -> Iterator[Attribute]:
+    for aggregate in aggregates or ():
+        if aggregate.of is not None:
+            yield aggregate.of
 
 
 def attributes(condition: Condition) -> Iterator[Attribute]:

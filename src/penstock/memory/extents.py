@@ -12,7 +12,9 @@ from penstock.algebra.plan import (
     Aggregate,
     Changes,
     Distinct,
+    Filter,
     Join,
+    Map,
     Node,
     Rank,
     Restrict,
@@ -154,7 +156,13 @@ class Extents:
 
     def arriving(self, plan: Node, length: int, by: str) -> Bound:
         """The records that come within a length of time."""
-        text = f"rows of {streams_text(plan)} {within(length, integer_time(plan))}"
+        match plan:
+            case Union(parts):
+                return total(self.arriving(part, length, by) for part in parts)
+            case Filter() | Map():
+                return self.arriving(plan.input, length, by)
+        rows = "pairs" if any(isinstance(node, Join) for node in plan.walk()) else "rows"
+        text = f"{rows} of {streams_text(plan)} {within(length, integer_time(plan))}"
         return Bound(sizes.of(text.replace("within", "in")), (by,))
 
 

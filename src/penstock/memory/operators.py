@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
-from penstock.algebra.expr import Expr
+from penstock.algebra.expr import Expr, columns
 from penstock.memory import extents as e
 from penstock.memory import sizes, spans
 from penstock.memory.extents import Bound, Extents, streams, streams_text
@@ -91,6 +91,8 @@ class Operators:
         if length is not None:
             within = e.within(length, e.integer_time(own))
             reason = f"A row of {name} meets only rows that come {within}, then it is let go."
+            if length <= 1:
+                reason = f"A row of {name} meets none that comes after it, and need not wait."
             return self.extents.arriving(own, length, "time"), reason, ""
         if not streams(other):
             reason = f"{_tables(other)} never changes, so a row of {name} meets its rows at once."
@@ -229,15 +231,20 @@ class Operators:
         )
         closing = set(progress(node)) & set(spans.ahead(node))
         bounds: list[Bound] = []
+        reasons: list[str] = []
+        targets: list[str] = []
         for side in node.inputs:
             names = tuple(side.schema.names)
             bound, reason = self._remembered(side, names, None)
             if bound is None and closing:
                 bound = self._closed(node, side, min(closing))
             if bound is None:
-                targets = tuple(self.knowledge.of(side).open(names))
-                return OperatorVerdict(label, None, reason, targets=targets)
-            bounds.append(bound)
+                targets += self.knowledge.of(side).open(names)
+                reasons.append(reason)
+            else:
+                bounds.append(bound)
+        if reasons:
+            return OperatorVerdict(label, None, " ".join(reasons), targets=_each(targets))
         keeps = None
         if any("time" in bound.by for bound in bounds):
             keeps = "Every different row: those whose time is over are not let go yet."
@@ -256,7 +263,7 @@ class Operators:
         known = self.knowledge.of(node.input)
         order = ", ".join(known.labels[key.column] for key in node.order)
         count = "all rows" if node.limit is None else f"the first {node.limit:,}"
-        label = f"{count} by {order}" + per(node.partition, known.labels)
+        label = f"{count}{f' by {order}' if order else ''}" + per(node.partition, known.labels)
         first = node.kind == "row_number" and node.limit is not None
         live = self.extents.of(node.input)
         length = None if node.until is None else spans.span(node.input, node.until)
@@ -343,7 +350,9 @@ class Operators:
             bound = e.least([by_time, live])
             if bound is None:
                 reason = f"Rows wait for {expression(end)}, and nothing says how far ahead that is."
-                return OperatorVerdict(label, None, reason)
+                labels = self.knowledge.of(node.input).labels
+                targets = tuple(labels[column] for column in sorted(columns(end)))
+                return OperatorVerdict(label, None, reason, targets=targets)
             bounds.append(bound)
         return OperatorVerdict(label, e.total(bounds), "Rows begin and end at times they carry.")
 
@@ -382,7 +391,7 @@ def _ends(bound: Bound, name: str) -> str:
         "limit": f"Only the first rows of {name} are there.",
         "domain": f"There are finitely many different rows of {name}.",
     }
-    return " ".join(words[by] for by in bound.by if by in words)
+    return " ".join(words[by] for by in bound.by) or "There is one row at a time."
 
 
 def _tables(node: p.Node) -> str:

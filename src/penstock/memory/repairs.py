@@ -19,7 +19,7 @@ from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.scene import Scene
 from penstock.sql import edits
 from penstock.sql import statements as s
-from penstock.sql.binding import Relation
+from penstock.sql.binding import AnalysisError, Relation
 from penstock.sql.dialect import quote
 from penstock.sql.text import Name
 from penstock.sql.windows import Duration, RangeWindow, RowsWindow, Window
@@ -50,10 +50,10 @@ def repairs(
     def bounded(candidate: Script) -> bool:
         try:
             return all(verdict.bounded for verdict in judge(candidate))
-        except PenstockError:
+        except (PenstockError, AnalysisError):
             return False
 
-    return islice(accepted(), MOST_REPAIRS)
+    return accepted()
 
 
 class _Candidates:
@@ -118,7 +118,7 @@ class _Candidates:
             if column not in schema.names or (prefix and prefix.lower() not in _names(alias, name)):
                 continue
             written = f"{quote(alias)}.{quote(column)}"
-            values = _some_values(schema.field(column).type)
+            values = _some_values(schema.field(column).type, f"{quote(alias)}.ts")
             if values is not None:
                 return alias, f"{written} {values}"
         return None
@@ -222,8 +222,10 @@ def _names(alias: str, name: str) -> tuple[str, str]:
     return alias.lower(), name.lower()
 
 
-def _some_values(kind: pa.DataType) -> str | None:
+def _some_values(kind: pa.DataType, time: str) -> str | None:
     """Finitely many values of a type, to be changed to those that matter."""
+    if pa.types.is_timestamp(kind):
+        return f"<= {time} + INTERVAL 1 HOUR"
     if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
         return "BETWEEN 0 AND 99"
     if pa.types.is_date(kind):

@@ -43,7 +43,7 @@ class MemoryVerdict:
         return tuple(dict.fromkeys(found))
 
     def __str__(self) -> str:
-        lines = [self._headline()]
+        lines = textwrap.wrap(self._headline(), WIDTH, subsequent_indent="  ")
         for operator in self.operators:
             lines += ["", *_operator(operator)]
         if self.repairs:
@@ -67,10 +67,9 @@ class MemoryVerdict:
 
 def _operator(operator: OperatorVerdict) -> list[str]:
     title = textwrap.wrap(operator.operator, WIDTH, subsequent_indent="  ")
-    lines = [*title, f"  {operator.outcome}"]
-    if operator.bound not in (None, "nothing"):
-        lines[-1] += f", at most {operator.bound}"
-    lines += _wrapped(operator.because)
+    known = operator.bound not in (None, "nothing")
+    outcome = f"{operator.outcome}, at most {operator.bound}" if known else operator.outcome
+    lines = [*title, *_wrapped(outcome), *_wrapped(operator.because)]
     if operator.engine_keeps is not None:
         lines += _wrapped(f"For now the engine keeps more: {_lower(operator.engine_keeps)}")
     return lines

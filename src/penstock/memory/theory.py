@@ -1,8 +1,9 @@
 """The theory's verdict on a block, in words, and the size of the synopses that would do.
 
 A synopsis of a stream has a bucket for each combination of values of its bounded attributes and,
-for each unbounded attribute that is compared, of places among the constants; every order of the
-latter counts apart. A bucket holds one row and a count (section 7 of the paper).
+for each unbounded attribute that is compared, of cases: to equal an integer from the smallest
+constant to the largest, to lie below them, or above. Every order of these attributes counts apart.
+A bucket holds one row and a count (section 7 of the paper).
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from penstock.memory.check import check_split
 from penstock.memory.closure import Closure
 from penstock.memory.conditions import Split, TooManyPartsError, split
 from penstock.memory.extents import Bound
-from penstock.memory.growth import growing_joins
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.predicates import Attribute
 from penstock.memory.query import AggregateQuery, Kind, Query
@@ -94,15 +94,13 @@ def _buckets(block: Block, closure: Closure, stream: str) -> Size:
     used |= set(block.select)
     own = sorted(a for a in used if a.stream == stream)
     bounded = [a for a in own if closure.bounded(a)]
-    growing = {a for join in growing_joins(closure) for a in join.attributes}
-    others = [a for a in own if a not in bounded and a not in growing]
+    others = [a for a in own if a not in bounded]
     factors = [_values(closure, a) for a in bounded]
-    factors += [Factor(f"places of {a} among the constants", _places(closure)) for a in others]
-    if len(own) - len(bounded) > 1:
-        orders = _weak_orders(len(own) - len(bounded))
-        factors.append(Factor(f"orders of columns of {stream}", orders))
+    factors += [Factor(f"cases of {a}", _places(closure)) for a in others]
+    if len(others) > 1:
+        factors.append(Factor(f"orders of {listed(map(str, others))}", _weak_orders(len(others))))
     if not factors:
-        factors.append(Factor(f"row of {stream}", 1))
+        factors.append(Factor(f"rows of {stream}", 1))
     return sizes.product(factors)
 
 
@@ -129,18 +127,20 @@ def reasons(failures: tuple[Failure, ...], block: Block) -> Iterator[str]:
     """Why a query needs unbounded memory, for someone who writes SQL; one reason for each join."""
     together: dict[tuple[object, ...], list[Failure]] = {}
     for failure in failures:
-        joins = frozenset(reference.join for reference in failure.references)
-        cause = (failure.role, failure.equality, joins, failure.aggregate)
+        counted = failure.role is Role.COUNTED
+        by = frozenset(() if counted else (reference.join for reference in failure.references))
+        cause = (failure.role, failure.equality, failure.aggregate, by)
         together.setdefault(cause, []).append(failure)
     for found in together.values():
         attributes = dict.fromkeys(str(a) for failure in found for a in failure.attributes)
         streams = dict.fromkeys(failure.stream for failure in found)
-        yield _in_words(found[0], listed(attributes), len(attributes), listed(streams), block)
+        references = [reference for failure in found for reference in failure.references]
+        joins = listed(dict.fromkeys(str(reference.join) for reference in references))
+        it = "it" if len(attributes) == 1 else "them"
+        yield _in_words(found[0], listed(attributes), it, joins, listed(streams), block)
 
 
-def _in_words(failure: Failure, of: str, count: int, streams: str, block: Block) -> str:
-    it = "it" if count == 1 else "them"
-    joins = listed(dict.fromkeys(str(reference.join) for reference in failure.references))
+def _in_words(failure: Failure, of: str, it: str, joins: str, streams: str, block: Block) -> str:
     match failure.role:
         case Role.PROJECTED if block.distinct:
             return (
@@ -159,8 +159,8 @@ def _in_words(failure: Failure, of: str, count: int, streams: str, block: Block)
             )
         case Role.COUNTED:
             return (
-                f"{joins} joins rows however far apart they come: how many rows a later one meets "
-                f"depends on every value of {of}, and nothing bounds {it}."
+                f"How many rows a later one meets ({joins}) depends on every value of {of}, "
+                f"and nothing bounds {it}."
             )
         case Role.COMPARED:
             return (

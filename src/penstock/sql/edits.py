@@ -39,7 +39,9 @@ def with_join_condition(query: Query, relation: str, condition: str) -> Query | 
         for table in _tables(tree, relation):
             join = table.parent
             if isinstance(join, exp.Join) and join.args.get("on") is not None:
-                join.on(condition, copy=False, dialect=Penstock)
+                before = _conjuncts(exp.Where(this=join.args["on"]))
+                every = exp.and_(*before, exp.condition(condition, dialect=Penstock), wrap=False)
+                join.set("on", every)
                 return True
         return False
 

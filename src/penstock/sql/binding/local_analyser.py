@@ -31,6 +31,10 @@ TYPES: dict[str, pa.DataType] = {
     **dict.fromkeys(("TIMESTAMP", "TIMESTAMP_LTZ"), TIMESTAMP),
     "TIMESTAMP_NTZ": pa.timestamp("us"),
 }
+_WIDENING = (
+    (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.float32(), pa.float64()),
+    (pa.date32(), TIMESTAMP),
+)
 _DECIMAL = re.compile(r"(?:DECIMAL|DEC|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
 _TEXT = re.compile(r"(?:VARCHAR|CHAR)\s*\(\s*\d+\s*\)")
 
@@ -39,6 +43,11 @@ class LocalAnalyser:
     """Knows the plain types and their constants; says of anything else that Spark is needed."""
 
     def type_of(self, sql: str, columns: pa.Schema) -> pa.DataType:
+        """The type in which two numbers or times come together, which is all that is known here."""
+        if sql == "coalesce(a, b)":
+            for order in _WIDENING:
+                if all(kind in order for kind in columns.types):
+                    return max(columns.types, key=order.index)
         _needs_spark(f"The type of {sql}")
 
     def named_type(self, sql: str) -> pa.DataType:
