@@ -9,6 +9,7 @@ import pytest
 
 import penstock
 from penstock import errors, session
+from penstock.memory import asking
 from penstock.runtime import datasource
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +24,7 @@ def test_the_public_names_are_the_documented_ones() -> None:
 
 @pytest.mark.parametrize("name", penstock.__all__)
 def test_public_names_lead_home(name: str) -> None:
-    homes = [home for home in (errors, session, datasource) if hasattr(home, name)]
+    homes = [home for home in (errors, session, datasource, asking) if hasattr(home, name)]
     assert getattr(penstock, name) in [getattr(home, name) for home in homes]
 
 

@@ -15,10 +15,12 @@ if TYPE_CHECKING:
         PenstockError,
         PlanError,
         StateError,
+        UnboundedError,
         UnknownNameError,
         UnsupportedError,
         WriterConflictError,
     )
+    from penstock.memory.asking import check
     from penstock.runtime.datasource import register
     from penstock.session import Result, Session, Source, View, connect, view
 else:
@@ -34,10 +36,12 @@ else:
             "PenstockError",
             "PlanError",
             "StateError",
+            "UnboundedError",
             "UnknownNameError",
             "UnsupportedError",
             "WriterConflictError",
         ),
+        "penstock.memory.asking": ("check",),
         "penstock.runtime.datasource": ("register",),
         "penstock.session": ("Result", "Session", "Source", "View", "connect", "view"),
     }
@@ -64,10 +68,12 @@ __all__ = [
     "Session",
     "Source",
     "StateError",
+    "UnboundedError",
     "UnknownNameError",
     "UnsupportedError",
     "View",
     "WriterConflictError",
+    "check",
     "connect",
     "register",
     "view",

@@ -6,6 +6,7 @@ PySparkException
     ├── PlanError               a query or plan that means nothing: wrong columns, types, times
     │   └── UnknownNameError    a name that nothing has
     ├── UnsupportedError        a query that means something, which Penstock cannot run
+    │   └── UnboundedError      a view that needs ever more memory, where that is refused
     ├── ArithmeticOverflowError a result too large for its type
     ├── DivisionByZeroError     a quotient or remainder by zero
     ├── LateRowError            a row from before the frontier, where late rows were not allowed
@@ -108,6 +109,11 @@ class UnknownNameError(PlanError):
 class UnsupportedError(PenstockError):
     condition = "UNSUPPORTED_FEATURE"
     sqlstate = "0A000"
+
+
+class UnboundedError(UnsupportedError):
+    condition = "UNBOUNDED_MEMORY"
+    sqlstate = "53200"
 
 
 class ArithmeticOverflowError(PenstockError):

@@ -1,9 +1,10 @@
 """Values of other domains as integers, so that one theory serves them all.
 
 An attribute is bounded if the condition leaves it finitely many values. A discrete ordered domain
-maps to the integers in order: dates to days, decimals of a scale to their smallest unit. A finite
-domain also bounds its attributes: booleans, enumerations. Strings can be compared for equality
-only, as between any two strings in order there are others; each constant gets a number of its own.
+maps to the integers in order: dates to days, times to microseconds, decimals of a scale to their
+smallest unit. A finite domain also bounds its attributes: booleans, enumerations. Strings can be
+compared for equality only, as between any two strings in order there are others; each constant gets
+a number of its own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
@@ -67,6 +68,22 @@ class Dates:
 
 
 @dataclass(frozen=True, slots=True)
+class Times:
+    """Timestamps, in microseconds since 1970; those without a zone are in UTC."""
+
+    ordered: ClassVar[bool] = True
+
+    def rank(self, value: object) -> Fraction:
+        if not isinstance(value, datetime):
+            raise TypeError(f"{value!r} is not a time")
+        since = value.replace(tzinfo=value.tzinfo or UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+        return Fraction(since // timedelta(microseconds=1))
+
+    def members(self, attribute: Attribute) -> Condition:
+        return ALWAYS
+
+
+@dataclass(frozen=True, slots=True)
 class Enumeration:
     """Finitely many values, in their order."""
 
@@ -102,7 +119,7 @@ class Strings:
         return ALWAYS
 
 
-Domain: TypeAlias = Integers | Decimals | Dates | Enumeration | Strings
+Domain: TypeAlias = Integers | Decimals | Dates | Times | Enumeration | Strings
 
 
 def condition(domain: Domain, left: Attribute, operator: str, right: object) -> Condition:

@@ -63,17 +63,26 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("penstock")
 
+UNBOUNDED = ("warn", "refuse", "allow")
+
 
 @dataclass(frozen=True)
 class Options:
     """`retention`: for how long, in event time, a view's changes are kept (None: always).
     `grace`: for how many seconds files stay that no commit names, for readers under way.
-    `keep_input`: whether rows are kept for views that are yet to be created."""
+    `keep_input`: whether rows are kept for views that are yet to be created.
+    `unbounded`: what becomes of views that need ever more memory: warn, refuse or allow."""
 
     tasks: int | None = None
     retention: int | None = None
     grace: float = 900.0
     keep_input: bool = True
+    unbounded: str = "warn"
+
+    def __post_init__(self) -> None:
+        if self.unbounded not in UNBOUNDED:
+            known = ", ".join(UNBOUNDED)
+            raise PlanError(f"unbounded is {self.unbounded!r}; expected one of: {known}")
 
 
 class Engine:

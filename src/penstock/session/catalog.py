@@ -7,14 +7,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Call, Column, Expr, Literal, compare
-from penstock.algebra.plan import Node, Scan, Upsert, project
+from penstock.algebra.plan import Node, Scan
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.sources import SourceDefinition
 from penstock.sql.binding import Catalog, Entry, Relation
+from penstock.sql.binding.sources import tagged
 from penstock.sql.definitions import ClockView, StreamDefinition
-
-DELETES = ("-", "d", "D")
 
 
 def catalog_of(definitions: Mapping[str, Any], time: pa.DataType | None) -> Catalog:
@@ -34,7 +32,8 @@ def _entry(name: str, definition: Any, definitions: Mapping[str, Any]) -> Entry 
             return _stream(scan_of(definition), definition, "source")
         case StreamDefinition():
             source = definitions[definition.source]
-            return _stream(tagged(source, definition), source, "stream")
+            plan = tagged(scan_of(source), definition.key, definition.operation)
+            return _stream(plan, source, "stream")
         case ViewDefinition():
             return Relation("view", definition.plan)
         case ClockView():
@@ -50,22 +49,3 @@ def _stream(plan: Node, source: SourceDefinition, kind: str) -> Relation:
 def scan_of(source: SourceDefinition) -> Scan:
     """A source as the append-only stream of its rows; a table never changes."""
     return Scan(source.name, source.schema, append_only=True, time=source.time)
-
-
-def tagged(source: SourceDefinition, stream: StreamDefinition) -> Node:
-    """The Tagger: a row replaces the last one of its key, or takes it away."""
-    plan: Node = scan_of(source)
-    if stream.key:
-        plan = Upsert(plan, stream.key, deleted=_deleted(source, stream))
-    if stream.operation is not None:
-        rest = [name for name in source.schema.names if name != stream.operation]
-        plan = project(plan, rest)
-    return plan
-
-
-def _deleted(source: SourceDefinition, stream: StreamDefinition) -> Expr | None:
-    if stream.operation is None:
-        return None
-    operation = Column(stream.operation, source.schema.field(stream.operation).type)
-    tests = tuple(compare("=", operation, Literal(text, pa.string())) for text in DELETES)
-    return Call("or", tests, pa.bool_())

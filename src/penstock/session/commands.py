@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,13 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from penstock.algebra.plan import Node
-from penstock.errors import PlanError, UnsupportedError
+from penstock.errors import PlanError, UnboundedError, UnsupportedError
+from penstock.memory.asking import verdict
+from penstock.memory.plans import operators_of
+from penstock.memory.repairs import MOST_REPAIRS
+from penstock.memory.report import MemoryVerdict
+from penstock.memory.scene import Scene
+from penstock.memory.values import Declared
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.feeds import PortFeed, StreamFeed
@@ -20,6 +27,7 @@ from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
 from penstock.session.describing import described, explained
 from penstock.session.results import Result
+from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
 from penstock.sql.binding.catalog import CLOCKS, is_constant
@@ -31,6 +39,8 @@ from penstock.sql.text import Name, one_of
 
 if TYPE_CHECKING:
     from penstock.session.session import Session
+
+logger = logging.getLogger("penstock")
 
 
 class Commands:
@@ -204,6 +214,7 @@ class Commands:
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self._define_constants(bound)
         plan = rewrite(bound.plan)
+        self._check_memory(statement, plan)
         self._engine.define(name, ViewDefinition(plan, bound.key, statement.text))
         return f"View {name} is created."
 
@@ -281,11 +292,49 @@ class Commands:
 
     def _explain(self, statement: s.Explain) -> Result:
         query = statement.of if isinstance(statement.of, s.Query) else statement.of.query
+        if statement.aspect is s.Aspect.MEMORY:
+            return Result(str(self._memory(statement.of)))
         if statement.aspect is not s.Aspect.PLAN:
             Complaints(statement).unsupported(
                 f"EXPLAIN {statement.aspect.value} is not carried out yet.", "Write EXPLAIN."
             )
         return Result(explained(self._bound(query).plan))
+
+    # --- memory ---------------------------------------------------------------------------------
+
+    def _memory(
+        self, of: s.Query | s.CreateView, most_repairs: int = MOST_REPAIRS
+    ) -> MemoryVerdict:
+        query = of if isinstance(of, s.Query) else of.query
+        scene = Scene(self._catalog, self._analyser)
+        return verdict((of,), scene, tuple(self._views_below(query)), most_repairs)
+
+    def _views_below(self, query: s.Query) -> list[s.CreateView]:
+        """The views that a query reads, and those that they read, in the order of their making."""
+        found: dict[str, s.CreateView] = {}
+        waiting = names_read(query)
+        while waiting:
+            name = self._find(waiting.pop())
+            definition = self._engine.definitions.get(name) if name is not None else None
+            if isinstance(definition, ViewDefinition) and definition.text and name not in found:
+                (statement,) = parse(definition.text)
+                assert isinstance(statement, s.CreateView)
+                found[str(name)] = statement
+                waiting += names_read(statement.query)
+        return [found[name] for name in self._engine.definitions if name in found]
+
+    def _check_memory(self, statement: s.CreateView, plan: Node) -> None:
+        """Warn of a view that needs ever more memory, or refuse it, as the session was told."""
+        policy = self._engine.options.unbounded
+        if policy == "allow" or all(v.bounded for v in operators_of(plan, Declared())):
+            return
+        found = self._memory(statement, most_repairs=1)
+        message = f"View {statement.name} needs ever more memory. {found.reasons[0]}"
+        for repair in found.repairs:
+            message += f" This would be bounded: {repair}"
+        if policy == "refuse":
+            raise UnboundedError(message, context=statement.context(statement.name.span))
+        logger.warning(message)
 
     # --- dropping -------------------------------------------------------------------------------
 
@@ -317,8 +366,6 @@ class Commands:
 
     def _dependents(self, name: str) -> list[str]:
         """The definitions whose statements read this one."""
-        from penstock.sql import parse
-
         found = []
         for other, definition in self._engine.definitions.items():
             if isinstance(definition, StreamDefinition):

@@ -56,7 +56,8 @@ def connect(
     Without a SparkSession a local one is started; a given one is used as it is. Options: `tasks`,
     how many tasks a step has; `retention`, for how long in event time changes are kept; `grace`,
     for how many seconds unnamed files stay; `keep_input`, whether rows are kept so that views can
-    be created after they came.
+    be created after they came; `unbounded`, whether a view that needs ever more memory makes a
+    line in the log (`warn`), is refused (`refuse`) or is as good as any (`allow`).
     """
     known = Options.__dataclass_fields__
     for name in options:

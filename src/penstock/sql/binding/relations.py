@@ -229,6 +229,8 @@ class Relations:
         stamp = [item for item in frame.scope.items if item.name == relation.time]
         if any(item.name.lower() == TIME and not item.hidden for item in frame.scope.items):
             return frame
+        if relation.time.lower() == TIME:
+            return frame
         time = replace(stamp[0], name=TIME, hidden=True)
         return Frame(frame.plan, frame.scope.plus([time]))
 

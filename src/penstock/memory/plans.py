@@ -1,0 +1,48 @@
+"""The verdict on a whole plan: its operators from the sources on, blocks as the theory has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.algebra import plan as p
+from penstock.memory import theory
+from penstock.memory.blocks import block_of
+from penstock.memory.extents import Extents
+from penstock.memory.operators import Operators
+from penstock.memory.outcome import OperatorVerdict
+from penstock.memory.values import Declared, Knowledge
+
+
+def operators_of(plan: p.Node, declared: Declared) -> tuple[OperatorVerdict, ...]:
+    """What each operator of a plan that keeps anything has to keep."""
+    return tuple(dict.fromkeys(_Judge(declared).verdicts(plan)))
+
+
+class _Judge:
+    def __init__(self, declared: Declared) -> None:
+        self._declared = declared
+        self._knowledge = Knowledge(declared)
+        self._operators = Operators(Extents(self._knowledge))
+
+    def verdicts(self, plan: p.Node) -> Iterator[OperatorVerdict]:
+        """One operator at a time; together only where that shows more."""
+        block = block_of(plan, self._declared, self._knowledge)
+        if block is not None:
+            own = [v for v in map(self._operators.verdict, reversed(block.nodes)) if v is not None]
+            open_ones = [verdict for verdict in own if not verdict.bounded]
+            together = theory.judged(block, _label(own)) if open_ones else None
+            if together is not None and (together.bounded or not block.timed):
+                yield together
+            else:
+                yield from own
+            return
+        for source in plan.inputs:
+            yield from self.verdicts(source)
+        verdict = self._operators.verdict(plan)
+        if verdict is not None:
+            yield verdict
+
+
+def _label(own: list[OperatorVerdict]) -> str:
+    *below, last = (verdict.operator for verdict in own)
+    return f"{last}, of {', '.join(reversed(below))}" if below else last

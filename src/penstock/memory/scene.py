@@ -1,0 +1,119 @@
+"""What a query is judged against: the objects it can read, and what their sources promise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import pyarrow as pa
+
+from penstock.algebra.plan import Node, Scan
+from penstock.algebra.times import TIMESTAMP
+from penstock.errors import UnsupportedError
+from penstock.memory.values import Declared
+from penstock.rewrite import rewrite
+from penstock.sql import statements as s
+from penstock.sql.binding import Analyser, Catalog, Entry, Relation, bind_points, bind_query
+from penstock.sql.binding.analyser import AnalysisError
+from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.sources import tagged
+from penstock.sql.text import Name
+
+
+@dataclass(frozen=True)
+class Scene:
+    catalog: Catalog
+    analyser: Analyser
+    declared: Declared = field(default_factory=Declared)
+
+    def plan(self, statement: s.Query | s.CreateView) -> Node | None:
+        """The plan of a query as it would run; None for points of the clock, which need none."""
+        query = statement if isinstance(statement, s.Query) else statement.query
+        columns = () if isinstance(statement, s.Query) else statement.columns
+        if bind_points(query, self.catalog, self.analyser) is not None:
+            return None
+        unique = isinstance(statement, s.CreateView)
+        bound = bind_query(query, self.catalog, self.analyser, columns, unique=unique)
+        return rewrite(bound.plan)
+
+    def after(self, statements: Iterable[s.Statement]) -> Scene:
+        """The scene when these have been carried out."""
+        scene = self
+        for statement in statements:
+            scene = scene._after(statement)
+        return scene
+
+    def _after(self, statement: s.Statement) -> Scene:
+        match statement:
+            case s.CreateSource():
+                return self._with_source(statement)
+            case s.RegisterSource(name, columns):
+                schema = self._schema(columns, statement).append(pa.field("ts", TIMESTAMP))
+                return self._with(name, _stream(name.text, schema, "ts", hidden=True))
+            case s.CreateTable(name, columns) if columns:
+                scan = Scan(name.text, self._schema(columns, statement), append_only=True)
+                return self._with(name, Relation("table", scan))
+            case s.CreateStream():
+                return self._with_stream(statement)
+            case s.CreateView(name, query):
+                points = bind_points(query, self.catalog, self.analyser)
+                if points is not None:
+                    return self._with(name, points)
+                plan = self.plan(statement)
+                assert plan is not None
+                return self._with(name, Relation("view", plan))
+        raise UnsupportedError(
+            "Only definitions can stand before the query that is asked about.",
+            context=statement.context(),
+        )
+
+    def _with(self, name: Name, entry: Entry, time: pa.DataType | None = None) -> Scene:
+        entries = {**self.catalog.entries, name.text: entry}
+        return replace(self, catalog=Catalog(entries, time or self.catalog.time))
+
+    def _with_source(self, statement: s.CreateSource) -> Scene:
+        schema, hidden = self._schema(statement.columns, statement), False
+        if statement.event_time is None:
+            schema, time, hidden = schema.append(pa.field("ts", TIMESTAMP)), "ts", True
+        else:
+            time = self._column(statement.event_time.column, schema.names, statement)
+        relation = _stream(statement.name.text, schema, time, hidden)
+        return self._with(statement.name, relation, schema.field(time).type)
+
+    def _with_stream(self, statement: s.CreateStream) -> Scene:
+        found = self.catalog.find(statement.source.text)
+        source = found[1] if found else None
+        if not isinstance(source, Relation) or source.kind != "source":
+            known = [n for n, r in self.catalog.entries.items() if _is_source(r)]
+            Complaints(statement).unknown("source", statement.source.text, known, statement.source)
+        names = source.plan.schema.names
+        key = tuple(self._column(name, names, statement) for name in statement.key)
+        operation = None
+        if statement.operation is not None:
+            operation = self._column(statement.operation, names, statement)
+        plan = tagged(source.plan, key, operation)
+        return self._with(statement.name, Relation("stream", plan, source.time, source.hidden))
+
+    def _schema(self, columns: tuple[s.ColumnDefinition, ...], statement: s.Statement) -> pa.Schema:
+        fields = []
+        for column in columns:
+            try:
+                fields.append((column.name.text, self.analyser.named_type(column.type)))
+            except AnalysisError as error:
+                Complaints(statement).wrong(str(error), column.name)
+        return pa.schema(fields)
+
+    def _column(self, name: Name, names: list[str], statement: s.Statement) -> str:
+        for known in names:
+            if known.lower() == name.text.lower():
+                return known
+        Complaints(statement).unknown("column", name.text, names, name)
+
+
+def _stream(name: str, schema: pa.Schema, time: str, hidden: bool) -> Relation:
+    scan = Scan(name, schema, append_only=True, time=time)
+    return Relation("source", scan, time, frozenset({time} if hidden else ()))
+
+
+def _is_source(entry: Entry) -> bool:
+    return isinstance(entry, Relation) and entry.kind == "source"

@@ -1,0 +1,307 @@
+"""How many values the columns of a plan can take, and which conditions its records meet.
+
+A column has finitely many values if its type has, if a condition leaves finitely many, if it is
+computed from columns that do, or if it equals one that does. NULL is a value, unless a condition on
+the column excludes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import pyarrow as pa
+
+from penstock.algebra.expr import (
+    Call,
+    Column,
+    Expr,
+    Literal,
+    columns,
+    compare,
+    conjuncts,
+    substitute,
+)
+from penstock.algebra.plan import (
+    Aggregate,
+    Filter,
+    Join,
+    Map,
+    Node,
+    Scan,
+    SetOperation,
+    Union,
+)
+from penstock.memory import sizes
+from penstock.memory.closure import Closure
+from penstock.memory.conditions import Every, TooManyPartsError, split
+from penstock.memory.predicates import Attribute
+from penstock.memory.sizes import Factor, Size
+from penstock.memory.translation import Translation
+
+MOST_VALUES = 1_000_000_000
+_CHOICES = ("min", "max", "any_value")
+_HERE = ""  # the one stream that the records of a plan are of, for the theory
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What sources promise of their rows: conditions, met or NULL, and columns never NULL."""
+
+    conditions: Mapping[str, Expr] = field(default_factory=dict)
+    never_null: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the records of a plan, by column: values, conditions, what to call it."""
+
+    schema: pa.Schema
+    finite: Mapping[str, Factor]
+    facts: tuple[Expr, ...]
+    labels: Mapping[str, str]
+
+    @cached_property
+    def values(self) -> Mapping[str, Factor]:
+        """The columns with finitely many values."""
+        found = dict(self.finite)
+        for name, number in _counted(self.schema, self.facts).items():
+            known = found.get(name)
+            if known is None or known.number is None or number < known.number:
+                found[name] = Factor(f"values of {self.labels[name]}", number)
+        for fact in self.facts:
+            match fact:
+                case Call("=" | "<=>", (Column(a), Column(b))):
+                    for one, other in ((a, b), (b, a)):
+                        if one not in found and other in found:
+                            found[one] = found[other]
+        return found
+
+    def product(self, names: tuple[str, ...]) -> Size | None:
+        """How many different values these columns have together, if finitely many."""
+        if not all(name in self.values for name in names):
+            return None
+        return sizes.product([self.values[name] for name in names])
+
+    def open(self, names: tuple[str, ...]) -> list[str]:
+        """Those of the columns that nothing bounds, as they are called."""
+        return [self.labels[name] for name in names if name not in self.values]
+
+
+class Knowledge:
+    def __init__(self, declared: Declared) -> None:
+        self._declared = declared
+        self._known: dict[int, tuple[Node, Known]] = {}
+
+    def of(self, plan: Node) -> Known:
+        if id(plan) not in self._known:
+            self._known[id(plan)] = plan, self._of(plan)
+        return self._known[id(plan)][1]
+
+    def _of(self, plan: Node) -> Known:
+        match plan:
+            case Scan():
+                return self._scanned(plan)
+            case Filter(source, predicate):
+                below = self.of(source)
+                facts = (*below.facts, *conjuncts(predicate))
+                return Known(plan.schema, below.values, facts, below.labels)
+            case Map(source, outputs):
+                return _mapped(self.of(source), plan.schema, outputs)
+            case Join():
+                return self._joined(plan)
+            case Union() | SetOperation():
+                return self._together(plan)
+            case Aggregate():
+                return self._aggregated(plan)
+        below = self.of(plan.inputs[0])
+        labels = {name: below.labels.get(name, named(name)) for name in plan.schema.names}
+        return Known(plan.schema, below.values, below.facts, labels)
+
+    def _scanned(self, plan: Scan) -> Known:
+        labels = {name: f"{plan.name}.{name}" for name in plan.schema.names}
+        if not is_stream(plan):
+            rows = Factor(f"rows of {plan.name}")
+            return Known(plan.schema, dict.fromkeys(plan.schema.names, rows), (), labels)
+        never_null = self._declared.never_null.get(plan.name, frozenset())
+        promised = self._declared.conditions.get(plan.name)
+        finite = {
+            f.name: Factor(f"values of {labels[f.name]}", 2 + (f.name not in never_null))
+            for f in plan.schema
+            if pa.types.is_boolean(f.type)
+        }
+        if promised is not None:
+            for name, number in _counted(plan.schema, conjuncts(promised)).items():
+                number += name not in never_null
+                finite[name] = Factor(f"values of {labels[name]}", number)
+        facts = _not_null_facts(promised, never_null)
+        return Known(plan.schema, finite, facts, labels)
+
+    def _joined(self, plan: Join) -> Known:
+        left, right = self.of(plan.left), self.of(plan.right)
+        labels = {**left.labels, **right.labels}
+        names = plan.schema.names
+        facts: tuple[Expr, ...] = ()
+        if plan.kind in ("inner", "left", "semi", "anti"):
+            facts += left.facts
+        if plan.kind in ("inner", "right"):
+            facts += right.facts
+        if plan.kind in ("inner", "semi"):
+            equal = [(e.left, e.right) for e in plan.on]
+            facts += tuple(compare("=", _column(left, a), _column(right, b)) for a, b in equal)
+            facts += conjuncts(plan.where) if plan.where is not None else ()
+        values = {**left.values, **right.values}
+        both = Known(pa.schema([*left.schema, *right.schema]), values, facts, labels)
+        finite = {name: factor for name, factor in both.values.items() if name in names}
+        if plan.kind in ("left", "full"):
+            finite |= {n: _or_null(f) for n, f in finite.items() if n in right.schema.names}
+        if plan.kind in ("right", "full"):
+            finite |= {n: _or_null(f) for n, f in finite.items() if n in left.schema.names}
+        kept = tuple(fact for fact in facts if columns(fact) <= set(names))
+        return Known(plan.schema, finite, kept, {name: labels[name] for name in names})
+
+    def _together(self, plan: Union | SetOperation) -> Known:
+        sides = [self.of(node) for node in plan.inputs]
+        finite: dict[str, Factor] = {}
+        for i, name in enumerate(plan.schema.names):
+            parts = [side.values.get(side.schema.names[i]) for side in sides]
+            known = [part for part in parts if part is not None]
+            label = sides[0].labels[sides[0].schema.names[i]]
+            if isinstance(plan, SetOperation) and plan.kind in ("intersection", "intersect"):
+                if known:
+                    finite[name] = min(known, key=lambda f: f.number or MOST_VALUES)
+            elif isinstance(plan, SetOperation) and plan.kind != "max union":
+                if parts[0] is not None:
+                    finite[name] = parts[0]
+            elif len(known) == len(sides):
+                numbers = [f.number for f in known if f.number is not None]
+                total = sum(numbers) if len(numbers) == len(known) else None
+                finite[name] = Factor(f"values of {label}", total)
+        facts = sides[0].facts if isinstance(plan, SetOperation) and len(sides) == 2 else ()
+        if isinstance(plan, SetOperation) and plan.kind == "max union":
+            facts = ()
+        labels = {
+            name: sides[0].labels[sides[0].schema.names[i]]
+            for i, name in enumerate(plan.schema.names)
+        }
+        return Known(plan.schema, finite, facts, labels)
+
+    def _aggregated(self, plan: Aggregate) -> Known:
+        below = self.of(plan.input)
+        finite = {key: below.values[key] for key in plan.keys if key in below.values}
+        labels = {key: below.labels[key] for key in plan.keys}
+        for call in plan.calls:
+            labels[call.name] = named(call.name)
+            if call.function in _CHOICES and call.args[0] in below.values:
+                finite[call.name] = _or_null(below.values[call.args[0]])
+        facts = tuple(fact for fact in below.facts if columns(fact) <= set(plan.keys))
+        return Known(plan.schema, finite, facts, labels)
+
+
+def is_stream(scan: Scan) -> bool:
+    """Whether rows of a scan go on coming; the rows of a table are there for all time."""
+    return scan.append_only and scan.time is not None
+
+
+def named(name: str) -> str:
+    """A column of a plan, as the query called it."""
+    return name.split("#")[0].replace('"', "")
+
+
+def _not_null_facts(promised: Expr | None, never_null: frozenset[str]) -> tuple[Expr, ...]:
+    """Promises that NULL cannot escape are conditions."""
+    if promised is None:
+        return ()
+    return tuple(part for part in conjuncts(promised) if columns(part) <= never_null)
+
+
+def _mapped(below: Known, schema: pa.Schema, outputs: tuple[tuple[str, Expr], ...]) -> Known:
+    finite: dict[str, Factor] = {}
+    labels: dict[str, str] = {}
+    places: dict[str, Expr] = {}
+    for name, value in outputs:
+        bare = uncast(value)
+        if isinstance(bare, Column):
+            qualified = "." in name and "(" not in name
+            labels[name] = named(name) if qualified else below.labels[bare.name]
+            if isinstance(value, Column):
+                places.setdefault(value.name, Column(name, value.type))
+        else:
+            labels[name] = named(name) if not name.startswith(("argument", "key")) else str(value)
+        factor = _values_of(value, below, labels[name])
+        if factor is not None:
+            finite[name] = factor
+    facts = tuple(
+        substitute(fact, places) for fact in below.facts if columns(fact) <= places.keys()
+    )
+    return Known(schema, finite, facts, labels)
+
+
+def uncast(value: Expr) -> Expr:
+    match value:
+        case Call("cast", (inner,), kind) if pa.types.is_integer(kind):
+            return uncast(inner) if pa.types.is_integer(inner.type) else value
+    return value
+
+
+def _values_of(value: Expr, below: Known, label: str) -> Factor | None:
+    """How many values an expression can take."""
+    match value:
+        case Column(name):
+            known = below.values.get(name)
+            if known is None or known.text.startswith("rows"):
+                return known
+            return Factor(f"values of {label}", known.number)
+        case Literal():
+            return Factor(f"values of {label}", 1)
+        case Call("%", (_, Literal(int() as period, kind))) if pa.types.is_integer(kind) and period:
+            return Factor(f"values of {label}", 2 * abs(period))
+        case Call("if", (_, then, otherwise)):
+            parts = [_values_of(part, below, label) for part in (then, otherwise)]
+            numbers = [part.number for part in parts if part and part.number is not None]
+            if len(numbers) == 2:
+                return Factor(f"values of {label}", sum(numbers))
+    if pa.types.is_boolean(value.type):
+        return Factor(f"values of {label}", 3)
+    used = columns(value)
+    if not used or not used <= below.values.keys():
+        return None
+    return Factor(f"values of {label}", sizes.product([below.values[c] for c in used]).number)
+
+
+def _column(known: Known, name: str) -> Column:
+    return Column(name, known.schema.field(name).type)
+
+
+def _or_null(factor: Factor) -> Factor:
+    return Factor(factor.text, None if factor.number is None else factor.number + 1)
+
+
+def _counted(schema: pa.Schema, facts: tuple[Expr, ...]) -> dict[str, int]:
+    """The columns that conditions leave finitely many values, and how many."""
+    translation = Translation()
+
+    def attribute(value: Expr) -> Attribute | None:
+        bare = uncast(value)
+        return Attribute(_HERE, bare.name) if isinstance(bare, Column) else None
+
+    found = [translation.condition(fact, attribute) for fact in facts]
+    conditions = [condition for condition in found if condition is not None]
+    if not conditions:
+        return {}
+    try:
+        parts = split(Every(tuple(conditions))).parts
+    except TooManyPartsError:
+        return {}
+    names = [name for name in schema.names if any(name in columns(fact) for fact in facts)]
+    counts: dict[str, int] = {}
+    for name in names:
+        own = Attribute(_HERE, name)
+        seen: set[tuple[float, float]] = set()
+        for part in parts:
+            seen.add(Closure(part, [own]).values(own))
+        total = sum(high - low + 1 for low, high in seen)
+        if total < float("inf"):
+            counts[name] = int(total)
+    return counts

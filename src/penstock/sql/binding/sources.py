@@ -1,0 +1,124 @@
+"""Sources and the streams over them, as what a query reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Call, Column, Expr, Literal, compare, conjunction
+from penstock.algebra.plan import Node, Scan, Upsert, project
+from penstock.algebra.times import TIMESTAMP
+from penstock.errors import PlanError, SqlContext
+from penstock.sql.binding.analyser import Analyser, AnalysisError
+from penstock.sql.binding.catalog import Relation
+from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.scalars import Scalars
+from penstock.sql.binding.scopes import TIME, Item, Names, Scope
+from penstock.sql.schemas import SchemaColumn, parse_schema
+from penstock.sql.text import Span
+
+DELETES = ("-", "d", "D")
+
+
+@dataclass(frozen=True)
+class Described:
+    """A source as a query reads it, and what is promised of its rows: a condition, met or NULL."""
+
+    relation: Relation
+    condition: Expr | None
+    never_null: frozenset[str]
+
+
+def described(
+    name: str,
+    text: str,
+    analyser: Analyser,
+    integer_time: bool = False,
+    allowed: Mapping[str, object] | None = None,
+) -> Described:
+    """A source of columns written as a text; without a column `ts`, it gets one for its time.
+
+    `allowed` has the values of columns: (low, high), or a list or set of them all.
+    """
+    columns = parse_schema(text)
+    fields = [pa.field(column.name, _type(column, analyser)) for column in columns]
+    own_time = any(column.name.lower() == TIME for column in columns)
+    if not own_time:
+        fields.append(pa.field(TIME, pa.int64() if integer_time else TIMESTAMP))
+    schema = pa.schema(fields)
+    time = next(f.name for f in fields if f.name.lower() == TIME)
+    scan = Scan(name, schema, append_only=True, time=time)
+    hidden = frozenset() if own_time else frozenset({time})
+    conditions = [
+        *_checks(columns, schema, analyser),
+        *(_allowed(schema, column, values) for column, values in (allowed or {}).items()),
+    ]
+    return Described(
+        Relation("source", scan, time, hidden),
+        conjunction(tuple(conditions)) if conditions else None,
+        frozenset([time, *(column.name for column in columns if not column.nullable)]),
+    )
+
+
+@dataclass(frozen=True)
+class _Check:
+    """The text that an error about a CHECK points to."""
+
+    columns: tuple[SchemaColumn, ...]
+
+    def context(self, span: Span | None = None) -> SqlContext:
+        text = ", ".join(check.sql() for column in self.columns for check in column.checks)
+        return SqlContext(text, 0, len(text))
+
+
+def tagged(scan: Node, key: tuple[str, ...], operation: str | None) -> Node:
+    """The Tagger: a row replaces the last one of its key, or takes it away."""
+    plan = Upsert(scan, key, deleted=_deleted(scan, operation)) if key else scan
+    if operation is None:
+        return plan
+    return project(plan, [name for name in scan.schema.names if name != operation])
+
+
+def _deleted(scan: Node, operation: str | None) -> Expr | None:
+    if operation is None:
+        return None
+    column = Column(operation, scan.schema.field(operation).type)
+    tests = tuple(compare("=", column, Literal(text, pa.string())) for text in DELETES)
+    return Call("or", tests, pa.bool_())
+
+
+def _type(column: SchemaColumn, analyser: Analyser) -> pa.DataType:
+    try:
+        return analyser.named_type(column.type)
+    except AnalysisError as error:
+        raise PlanError(f"column {column.name}: {error}") from None
+
+
+def _checks(columns: tuple[SchemaColumn, ...], schema: pa.Schema, analyser: Analyser) -> list[Expr]:
+    complaints = Complaints(_Check(columns))
+    scalars, names = Scalars(analyser, complaints), Names(complaints)
+    scope = Scope(tuple(Item(name, name) for name in schema.names))
+    return [
+        scalars.predicate(names.resolve(check, scope), schema)
+        for column in columns
+        for check in column.checks
+    ]
+
+
+def _allowed(schema: pa.Schema, column: str, values: object) -> Expr:
+    if column not in schema.names:
+        raise PlanError(f"domains: there is no column {column}; there are {schema.names}")
+    own = Column(column, schema.field(column).type)
+    match values:
+        case (low, high):
+            bounds = (
+                compare(">=", own, Literal(low, own.type)),
+                compare("<=", own, Literal(high, own.type)),
+            )
+            return Call("and", bounds, pa.bool_())
+        case list() | set() | frozenset():
+            tests = tuple(compare("=", own, Literal(value, own.type)) for value in values)
+            return Call("or", tests, pa.bool_())
+    raise PlanError(f"domains: {column} has {values!r}; write (low, high), or a list of all values")

@@ -1,0 +1,90 @@
+"""EXPLAIN MEMORY, and what a session does about views that need ever more memory."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from penstock import Session
+from penstock.errors import PlanError, UnboundedError
+from penstock.runtime.engine import Options
+from penstock.sql.binding.local_analyser import LocalAnalyser
+from penstock.testing.local_session import local_session
+
+SOURCES = """
+CREATE SOURCE s (a INT, b INT, at TIMESTAMP) EVENT TIME at;
+CREATE SOURCE t (d INT, e INT, at TIMESTAMP) EVENT TIME at
+"""
+EVER_MORE = "CREATE VIEW pairs AS SELECT a, e FROM s JOIN t ON a = d"
+
+
+@contextmanager
+def opened(path: Path, unbounded: str) -> Iterator[Session]:
+    with local_session(path, Options(tasks=1, unbounded=unbounded)) as db:
+        db.__dict__["analyser"] = LocalAnalyser()
+        db.sql(SOURCES)
+        yield db
+
+
+def test_explains_the_memory_of_a_query(tmp_path: Path) -> None:
+    with opened(tmp_path, "allow") as db:
+        text = str(db.sql("EXPLAIN MEMORY SELECT a, e FROM s [RANGE 1 HOUR] JOIN t ON a = d"))
+        assert text.startswith("UNBOUNDED")
+        assert "Every row of t must be kept" in text
+        assert "JOIN t [RANGE 1 HOUR]" in text
+
+
+def test_explains_the_memory_of_a_view(tmp_path: Path) -> None:
+    with opened(tmp_path, "allow") as db:
+        text = str(db.sql("EXPLAIN MEMORY CREATE VIEW v AS SELECT DISTINCT a FROM s WHERE a = 1"))
+        assert text.startswith("BOUNDED: at most 1 value of s.a")
+
+
+def test_repairs_change_the_views_that_a_query_reads(tmp_path: Path) -> None:
+    with opened(tmp_path, "allow") as db:
+        db.sql("CREATE VIEW counts AS SELECT a, count(*) AS n FROM s GROUP BY a")
+        text = str(db.sql("EXPLAIN MEMORY SELECT max(n) FROM counts"))
+        assert (
+            "CREATE STREAMED VIEW counts AS SELECT a, COUNT(*) AS n FROM s [RANGE 1 HOUR]" in text
+        )
+
+
+def test_warns_once_with_the_first_repair(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with opened(tmp_path, "warn") as db, caplog.at_level(logging.WARNING, "penstock"):
+        db.sql(EVER_MORE)
+        (warning,) = caplog.messages
+        assert warning.startswith("View pairs needs ever more memory.")
+        assert "This would be bounded: CREATE STREAMED VIEW pairs AS" in warning
+        assert "pairs" in db.engine.views
+
+
+def test_refuses(tmp_path: Path) -> None:
+    with opened(tmp_path, "refuse") as db:
+        with pytest.raises(UnboundedError, match="needs ever more memory") as caught:
+            db.sql(EVER_MORE)
+        assert caught.value.getCondition() == "UNBOUNDED_MEMORY"
+        assert "pairs" not in db.engine.views
+
+
+def test_allows(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with opened(tmp_path, "allow") as db:
+        db.sql(EVER_MORE)
+        assert not caplog.messages
+
+
+def test_says_nothing_of_bounded_views(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with opened(tmp_path, "refuse") as db:
+        db.sql(
+            "CREATE VIEW few AS SELECT a, count(*) AS n FROM s WHERE a BETWEEN 1 AND 9 GROUP BY a"
+        )
+        assert not caplog.messages
+        assert "few" in db.engine.views
+
+
+def test_other_policies_are_unknown() -> None:
+    with pytest.raises(PlanError, match="expected one of: warn, refuse, allow"):
+        Options(unbounded="ignore")
