@@ -9,7 +9,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra.expr import Column, Expr
-from penstock.algebra.plan import Map, Node, Scan
+from penstock.algebra.plan import Map, Node, Scan, SortKey
 from penstock.sql.binding.catalog import ONE_ROW, Catalog, Moment
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.scalars import Scalars, bound_column
@@ -125,9 +125,9 @@ def kept(plan: Node, names: Iterable[str] | None = None) -> tuple[tuple[str, Exp
     return tuple((name, Column(name, plan.schema.field(name).type)) for name in chosen)
 
 
-def tree_of(column: str, like: exp.Expr | None = None) -> exp.Expr:
-    return bound_column(column, like)
-
-
-def items_of(answer: Answer, columns: Mapping[str, str], relation: str | None) -> list[Item]:
-    return [Item(name, columns[column], relation) for name, column in answer.columns]
+def deciding(keys: Iterable[SortKey]) -> tuple[SortKey, ...]:
+    """The keys of an order but for those on a column that an earlier one is on."""
+    found: dict[str, SortKey] = {}
+    for key in keys:
+        found.setdefault(key.column, key)
+    return tuple(found.values())

@@ -31,7 +31,14 @@ from penstock.algebra.plan import (
     rstream,
 )
 from penstock.sql.binding import subqueries
-from penstock.sql.binding.context import Answer, Binding, Frame, Surroundings, kept
+from penstock.sql.binding.context import (
+    Answer,
+    Binding,
+    Frame,
+    Surroundings,
+    deciding,
+    kept,
+)
 from penstock.sql.binding.grouping import Grouping
 from penstock.sql.binding.joins import conjuncts, filtered
 from penstock.sql.binding.ranking import Ranking
@@ -338,7 +345,7 @@ class QueryBinder:
             return Filter(plan, Constant(False, pa.bool_()))
         number = self.b.fresh("row") if offset else None
         top = None if limit is None else limit + offset
-        ranked: Node = Rank(plan, around.carried, tuple(keys), top, "row_number", number)
+        ranked: Node = Rank(plan, around.carried, deciding(keys), top, "row_number", number)
         if number is None:
             return ranked
         place = Column(number, pa.int64())

@@ -27,7 +27,7 @@ from penstock.algebra.plan import (
     project,
 )
 from penstock.sql.binding.aggregates import call_of, of_nothing, parts_of
-from penstock.sql.binding.context import Binding, Frame, kept
+from penstock.sql.binding.context import Binding, Frame, deciding, kept
 from penstock.sql.binding.scalars import bound_column
 from penstock.sql.dialect import Penstock
 
@@ -118,7 +118,7 @@ class Ranking:
             column, frame = self._b.column(self._resolved(ordered.this, frame), frame, "order")
             descending = bool(ordered.args.get("desc"))
             order.append(SortKey(column, descending, bool(ordered.args.get("nulls_first"))))
-        return frame, _Over(tuple(dict.fromkeys(partition)), tuple(order))
+        return frame, _Over(tuple(dict.fromkeys(partition)), deciding(order))
 
     def _resolved(self, tree: exp.Expr, frame: Frame) -> exp.Expr:
         return self._b.names.resolve(tree, frame.scope)
