@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -37,7 +38,7 @@ def check(
     source has its event time in `ts`, an integer where `integer_time` says so. The text may define
     streams and views first; the verdict is on its last statement.
     """
-    scene = _scene(sources or {}, integer_time, domains or {})
+    scene = scene_of(sources or {}, integer_time, domains or {})
     script = tuple(parse(sql))
     if not script:
         raise PlanError("There is no query to check: the text is empty.")
@@ -84,7 +85,12 @@ def _asked(statement: s.Statement) -> s.Query | s.CreateView:
     )
 
 
-def _scene(sources: Mapping[str, str], integer_time: bool, domains: Mapping[str, object]) -> Scene:
+def scene_of(
+    sources: Mapping[str, str],
+    integer_time: bool = False,
+    domains: Mapping[str, object] = MappingProxyType({}),
+) -> Scene:
+    """What there is to read where there are only these sources."""
     analyser = LocalAnalyser()
     entries: dict[str, Entry] = {}
     declared = Declared({}, {})

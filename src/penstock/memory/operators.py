@@ -134,7 +134,9 @@ class Operators:
         label = calls + per(node.keys, known.labels)
         live = self.extents.of(node.input)
         if live is not None:
-            return OperatorVerdict(label, live, f"{_ends(live, streams_text(node.input))}")
+            answer = self.extents.of(node) or live
+            reason = _ends(live, streams_text(node.input))
+            return OperatorVerdict(label, live.plus(answer), reason)
         length = None if node.until is None else spans.span(node.input, node.until)
         if length is not None:
             within = e.within(length, e.integer_time(node))
