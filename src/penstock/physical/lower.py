@@ -53,6 +53,11 @@ class Operator:
             return self.work.schema
         return self.work.schema(*(operator.schema for operator in self.inputs))
 
+    @cached_property
+    def identity(self) -> str:
+        """A name for what is computed: the same in all graphs, and in all processes."""
+        return fingerprint((self.work, tuple(child.identity for child in self.inputs)))
+
     def walk(self) -> Iterator[Operator]:
         """This operator and all below it, inputs first, each once."""
         seen: set[Operator] = set()

@@ -152,9 +152,11 @@ def base_area(view: str) -> str:
 
 
 def compile_views(
-    views: Mapping[str, Node], keys: Mapping[str, Key | None] | None = None
+    views: Mapping[str, Node],
+    keys: Mapping[str, Key | None] | None = None,
+    graph: Graph | None = None,
 ) -> Program:
-    graph = Graph()
+    graph = graph or Graph()
     lowered = {name: graph.lower(plan) for name, plan in views.items()}
     return _Compiler().program(lowered, keys or {})
 
@@ -163,7 +165,6 @@ class _Compiler:
     def __init__(self) -> None:
         self._places: list[Place] = []
         self._place_of: dict[Operator, int] = {}
-        self._identities: dict[Operator, str] = {}
         self._linear: dict[Operator, bool] = {}
         self._lanes: dict[str, Lane] = {}
         self._edges: dict[tuple[object, ...], Edge] = {}
@@ -203,7 +204,7 @@ class _Compiler:
             for child, key in zip(operator.inputs, keys, strict=True)
         )
         self._place_of[operator] = len(self._places)
-        self._places.append(Place(operator, self._identity(operator), round, origins))
+        self._places.append(Place(operator, operator.identity, round, origins))
 
     def _put_sparks(self, operator: Operator) -> None:
         """A transform with functions of Spark is made on the way to a next round."""
@@ -211,7 +212,7 @@ class _Compiler:
         round = self._round(child) + 1
         edge = self._edge(child, "spark", (), round, operator.work)
         self._place_of[operator] = len(self._places)
-        self._places.append(Place(operator, self._identity(operator), round, (edge,)))
+        self._places.append(Place(operator, operator.identity, round, (edge,)))
 
     def _is_sparks(self, work: object) -> bool:
         match work:
@@ -242,7 +243,7 @@ class _Compiler:
         return FromOperator(self._place_of[child])
 
     def _lane(self, operator: Operator, key: Key, whole: bool = False) -> FromLane:
-        name = f"lane {codec.fingerprint((self._identity(operator), key))}"
+        name = f"lane {codec.fingerprint((operator.identity, key))}"
         self._lanes[name] = Lane(operator, AreaSpec(name, operator.schema, key, order="time"))
         return FromLane(name, whole)
 
@@ -263,9 +264,3 @@ class _Compiler:
             kernel = isinstance(operator.work, Kernel)
             self._linear[operator] = not kernel and all(map(self._is_linear, operator.inputs))
         return self._linear[operator]
-
-    def _identity(self, operator: Operator) -> str:
-        if operator not in self._identities:
-            inputs = tuple(map(self._identity, operator.inputs))
-            self._identities[operator] = codec.fingerprint((operator.work, inputs))
-        return self._identities[operator]

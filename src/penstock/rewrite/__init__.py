@@ -135,10 +135,20 @@ def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
     return Rewritten(plan, tuple(dict.fromkeys(fired)))
 
 
-def _everywhere(rule: Rule, node: Node) -> Node:
-    """The rule applied once wherever it applies, inputs first; the same object if nowhere."""
+def _everywhere(rule: Rule, node: Node, done: dict[int, tuple[Node, Node]] | None = None) -> Node:
+    """The rule applied once wherever it applies, inputs first; the same object if nowhere.
+
+    A node that several others read is rewritten once, so that they go on sharing it.
+    """
+    done = {} if done is None else done
+    if id(node) not in done:
+        done[id(node)] = node, _with_rule(rule, node, done)
+    return done[id(node)][1]
+
+
+def _with_rule(rule: Rule, node: Node, done: dict[int, tuple[Node, Node]]) -> Node:
     before = node.inputs
-    inputs = tuple(_everywhere(rule, source) for source in before)
+    inputs = tuple(_everywhere(rule, source, done) for source in before)
     if any(new is not old for new, old in zip(inputs, before, strict=True)):
         node = node.with_inputs(*inputs)
     changed = rule(node)

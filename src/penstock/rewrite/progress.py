@@ -69,9 +69,19 @@ def closes(plan: Node, columns: tuple[str, ...] | None = None) -> Expr | None:
     return None
 
 
-def with_closing(plan: Node) -> Node:
-    """The plan in which operators know when what they remember is closed."""
-    plan = plan.with_inputs(*map(with_closing, plan.inputs))
+def with_closing(plan: Node, done: dict[int, Node] | None = None) -> Node:
+    """The plan in which operators know when what they remember is closed.
+
+    What several of its nodes read stays one node.
+    """
+    done = {} if done is None else done
+    if id(plan) not in done:
+        inputs = plan.with_inputs(*(with_closing(source, done) for source in plan.inputs))
+        done[id(plan)] = _closing(inputs)
+    return done[id(plan)]
+
+
+def _closing(plan: Node) -> Node:
     match plan:
         case Aggregate(source, keys):
             return replace(plan, until=closes(source, keys))

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from penstock.algebra import codec
 from penstock.algebra.plan import Node, Scan
 from penstock.errors import PlanError
+from penstock.physical.lower import Graph
 from penstock.physical.program import Program, compile_views, view_spec
 from penstock.runtime.sources import SourceDefinition
 from penstock.state.manifest import Manifest
@@ -69,6 +70,7 @@ def sources_and_views(
     return of_kind(SourceDefinition, known), of_kind(ViewDefinition, known)
 
 
-def compiled(views: Mapping[str, ViewDefinition]) -> Program:
+def compiled(views: Mapping[str, ViewDefinition], graph: Graph | None = None) -> Program:
+    """The program of all views; a graph remembers those that were compiled before."""
     plans = {name: view.plan for name, view in views.items()}
-    return compile_views(plans, {name: view.key for name, view in views.items()})
+    return compile_views(plans, {name: view.key for name, view in views.items()}, graph)

@@ -21,6 +21,7 @@ from penstock.algebra import codec
 from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF
 from penstock.errors import LateRowError, PlanError, UnsupportedError
+from penstock.physical.lower import Graph
 from penstock.physical.program import Program, base_area, view_area
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.definitions import (
@@ -97,7 +98,8 @@ class Engine:
         self._opened = time.time()
         self._target = self.manifest.frontier
         self.definitions: Mapping[str, Any] = decoded(self.manifest)
-        self.program = compiled(self.views)
+        self._graph = Graph()
+        self.program = compiled(self.views, self._graph)
 
     @property
     def manifest(self) -> Manifest:
@@ -159,7 +161,7 @@ class Engine:
             self.commit(Defined(name, codec.encode(definition)), *actions)
             self.definitions = {**self.definitions, name: definition}
             if isinstance(definition, ViewDefinition):
-                self.program = compiled(self.views)
+                self.program = compiled(self.views, self._graph)
 
     def _check_new(self, name: str, definition: Any) -> None:
         if name in self.definitions:
@@ -176,7 +178,7 @@ class Engine:
 
     def _define_view(self, name: str, view: ViewDefinition) -> None:
         """Start a view as if it had always been there; rows may come in the meantime."""
-        program, frontier = compiled({name: view}), self.manifest.frontier
+        program, frontier = compiled({name: view}, self._graph), self.manifest.frontier
         backfill = self._backfill(f"view {name!r}", view.plan, program)
         new = program.specs().keys() - self.program.specs().keys()
         missing = [lane for lane in program.lanes.values() if lane.name in new]
@@ -219,7 +221,8 @@ class Engine:
             if readers:
                 raise PlanError(f"{name!r} is read by {', '.join(readers)}; drop those first")
             rest = {other: d for other, d in self.definitions.items() if other != name}
-            program = compiled(of_kind(ViewDefinition, rest))
+            self._graph = Graph()
+            program = compiled(of_kind(ViewDefinition, rest), self._graph)
             needed = set(program.specs())
             for source in of_kind(SourceDefinition, rest).values():
                 needed |= {input_area(source).name, late_area(source).name}

@@ -70,7 +70,7 @@ class SparkJobs:
         rows = self.spark.range(0, spec.tasks, 1, spec.tasks)
         for round in range(program.rounds):
             if round > 0:
-                rows = _computed(rows, program.leaving(round - 1))
+                rows = computed(rows, program.leaving(round - 1))
             if any(edge.moves for edge in program.leaving(round - 1)):
                 rows = rows.repartitionById(spec.tasks, "task")
             out = from_arrow_schema(wire.schema(program, round))
@@ -149,7 +149,7 @@ def _collected(rows: DataFrame) -> pa.Table:
         return rows.toArrow()
 
 
-def _computed(rows: DataFrame, edges: list[Edge]) -> DataFrame:
+def computed(rows: DataFrame, edges: list[Edge]) -> DataFrame:
     """The rows of a round with what Spark is to make of them on their way to the next."""
     columns = []
     for edge in edges:

@@ -194,11 +194,12 @@ class QueryBinder:
     def _with_subqueries(
         self, frame: Frame, trees: Sequence[exp.Expr], around: Surroundings
     ) -> tuple[Frame, list[exp.Expr]]:
-        found = []
+        """The trees over a frame with what their queries give; equal ones are bound once."""
+        found: dict[str, exp.Expr] = {}
         for tree in trees:
-            frame, replaced = subqueries.values(self, frame, tree, around)
-            found.append(replaced)
-        return frame, found
+            if tree.sql() not in found:
+                frame, found[tree.sql()] = subqueries.values(self, frame, tree, around)
+        return frame, [found[tree.sql()] for tree in trees]
 
     # --- the select list ------------------------------------------------------------------------
 
@@ -268,7 +269,8 @@ class QueryBinder:
             computed.append((chosen, self.b.expr(value, frame)))
             columns.append((name, chosen))
         by_tree = {value.sql(): chosen for value, (_, chosen) in zip(trees, columns, strict=False)}
-        keys, extra = [], []
+        keys: list[SortKey] = []
+        extra: list[tuple[str, Expr]] = []
         for ordered, value in zip(order, trees[len(outputs) :], strict=True):
             column = by_tree.get(value.sql())
             if column is None:
@@ -278,17 +280,16 @@ class QueryBinder:
                     )
                 column = self.b.fresh("order")
                 extra.append((column, self.b.expr(value, frame)))
-            keys.append(_sort_key(column, ordered))
+            if column not in [key.column for key in keys]:
+                keys.append(_sort_key(column, ordered))
         carried = kept(frame.plan, around.carried)
         plan: Node = Map(frame.plan, (*computed, *extra, *carried))
         if tree.args.get("distinct"):
             self._check_distinct(tree)
             plan = Distinct(plan)
         plan = self._cut(tree, plan, keys, around)
-        if extra and isinstance(plan, Rank | Filter):
+        if extra:
             plan = project(plan, [*(c for _, c in columns), *around.carried])
-        elif extra:
-            plan = Map(frame.plan, (*computed, *carried))
         return Answer(plan, tuple(columns))
 
     def _check_distinct(self, tree: exp.Select) -> None:
@@ -368,11 +369,12 @@ class QueryBinder:
     def _limited(self, tree: exp.Expr, answer: Answer, around: Surroundings) -> Answer:
         """ORDER BY and LIMIT of a set operation, which know only its columns."""
         outputs = [(name, bound_column(column)) for name, column in answer.columns]
-        keys = []
+        keys: list[SortKey] = []
         frame = Frame(answer.plan, Scope())
         for ordered in self._order(tree, Scope(), outputs):
             column, frame = self.b.column(ordered.this, frame, "order")
-            keys.append(_sort_key(column, ordered))
+            if column not in [key.column for key in keys]:
+                keys.append(_sort_key(column, ordered))
         plan = self._cut(tree, frame.plan, keys, around)
         if plan is frame.plan:
             return answer

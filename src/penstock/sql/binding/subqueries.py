@@ -246,8 +246,9 @@ def _is_in(
         )
     name, frame = q.b.column(node.this, frame, "value")
     value = bound_column(name, node.this)
-    scope = frame.scope.plus([Item(name, name, hidden=True)])
-    frame = Frame(frame.plan, scope)
+    known = Item(name, name, hidden=True)
+    if known not in frame.scope.items:  # a value may stand before several INs
+        frame = Frame(frame.plan, frame.scope.plus([known]))
     mine = exp.column(exp.to_identifier(name, quoted=True))
     same = exp.EQ(this=exp.column("value", table="rows"), expression=mine)
     unknown = exp.Is(this=exp.column("value", table="rows"), expression=exp.Null())
