@@ -15,7 +15,9 @@ LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
-    links = LINK.findall(re.sub(r"`[^`\n]*`", "", page.read_text("utf-8")))
+    links = LINK.findall(
+        re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text("utf-8"), flags=re.DOTALL)
+    )
     assert not [link for link in links if not (page.parent / link).exists()]
 
 

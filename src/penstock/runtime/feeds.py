@@ -28,14 +28,16 @@ class StreamFeed:
 
         from penstock.runtime.objections import misnamed_format, objection
 
-        self._check_path()
         reader = spark.readStream.format(self.format).options(**dict(self.options))
         try:
-            return reader.schema(from_arrow_schema(schema)).load()
+            rows = reader.schema(from_arrow_schema(schema)).load()
         except PySparkException as error:
+            self._check_path()
             raise PlanError(f"Format {self.format}: {objection(error)}") from error
         except Py4JJavaError as error:
             raise PlanError(str(misnamed_format(self.format))) from error
+        self._check_path()
+        return rows
 
     def _check_path(self) -> None:
         """A path on this machine must be a directory: a stream reads the files that come there."""

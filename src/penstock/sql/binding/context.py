@@ -12,8 +12,8 @@ from penstock.algebra.expr import Column, Expr
 from penstock.algebra.plan import Map, Node, Scan, SortKey
 from penstock.sql.binding.catalog import ONE_ROW, Catalog, Moment
 from penstock.sql.binding.complaints import Complaints
-from penstock.sql.binding.scalars import Scalars, bound_column
-from penstock.sql.binding.scopes import Item, Names, Scope
+from penstock.sql.binding.scalars import Scalars
+from penstock.sql.binding.scopes import Names, Scope
 
 
 class CorrelatedError(Exception):
