@@ -15,7 +15,7 @@ from tests.sql.differential import END, Case, Difference, Penstock, differences,
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SEEDS = range(34)
+SEEDS = range(8)
 """Sessions of 15 views each."""
 
 INPUTS = (
