@@ -55,7 +55,7 @@ def check_split(query: Query, split: Split) -> Verdict:
     found = tuple(failure for verdict in verdicts for failure in verdict.failures)
     sure = any(not verdict.bounded and verdict.certain for verdict in verdicts)
     exact = split.exact and not query.joins_itself
-    return Verdict(found, certain=not found or len(verdicts) == 1 or (sure and exact))
+    return Verdict(found, certain=not found or (sure and (exact or len(verdicts) == 1)))
 
 
 def failures(query: Query, closure: Closure) -> Iterator[Failure]:

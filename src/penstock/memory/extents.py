@@ -12,9 +12,7 @@ from penstock.algebra.plan import (
     Aggregate,
     Changes,
     Distinct,
-    Filter,
     Join,
-    Map,
     Node,
     Rank,
     Restrict,
@@ -159,8 +157,8 @@ class Extents:
         match plan:
             case Union(parts):
                 return total(self.arriving(part, length, by) for part in parts)
-            case Filter() | Map():
-                return self.arriving(plan.input, length, by)
+            case Node(inputs=(only,)):
+                return self.arriving(only, length, by)
         rows = "pairs" if any(isinstance(node, Join) for node in plan.walk()) else "rows"
         text = f"{rows} of {streams_text(plan)} {within(length, integer_time(plan))}"
         return Bound(sizes.of(text.replace("within", "in")), (by,))

@@ -16,7 +16,7 @@ from penstock.memory import sizes, spans
 from penstock.memory.extents import Bound, Extents, streams, streams_text
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.values import Known
-from penstock.memory.wording import called, equality, expression, listed, per
+from penstock.memory.wording import called, equality, expression, listed, per, some
 from penstock.rewrite.progress import progress
 
 
@@ -107,15 +107,24 @@ class Operators:
         parts, targets = [], []
         for own in open_sides:
             other = node.right if own is node.left else node.left
-            names = tuple(own.schema.names)
-            unbounded = self.knowledge.of(own).open(names)
+            keep = node.keep_left if own is node.left else node.keep_right
+            known = self.knowledge.of(own)
+            if keep is not None:
+                targets += [known.labels[column] for column in sorted(columns(keep))]
+                parts.append(
+                    f"A row of {streams_text(own)} must wait for others until "
+                    f"{expression(keep)}, and nothing says how far ahead that is."
+                )
+                continue
+            unbounded = known.open(tuple(own.schema.names))
             targets += unbounded
             parts.append(
                 f"Every row of {streams_text(own)} must be kept: one of {streams_text(other)} that "
                 f"meets it can come at any time later, and nothing bounds "
-                f"{listed(unbounded) or 'their number'}."
+                f"{some(unbounded) or 'their number'}."
             )
-        return OperatorVerdict(label, None, " ".join(parts), targets=_each(targets))
+        proven = node.where is None  # what else a condition says might bound it
+        return OperatorVerdict(label, None, " ".join(parts), None, _each(targets), proven)
 
     def _join_label(self, node: p.Join) -> str:
         left, right = _sources(node.left), _sources(node.right)

@@ -25,6 +25,7 @@ from penstock.sql.text import Name
 from penstock.sql.windows import Duration, RangeWindow, RowsWindow, Window
 
 MOST_REPAIRS = 4
+MOST_TRIES = 8  # of one way
 MOST_CONDITIONS = 3  # that a reader would still call a small change
 
 Script: TypeAlias = tuple[s.Statement, ...]
@@ -69,9 +70,9 @@ class _Candidates:
 
     def all(self) -> Iterator[Iterator[Script]]:
         """The ways to bound a query, and for each the scripts that might."""
-        yield self._bounded_columns()
+        yield islice(self._bounded_columns(), MOST_TRIES)
         yield self._anywhere(edits.with_distinct)
-        yield self._fewer_columns()
+        yield islice(self._fewer_columns(), MOST_TRIES)
         length = "100" if self._integer_time else "'1 hour'"
         yield self._anywhere(lambda query: edits.grouped_by_window(query, length))
         yield self._anywhere(self._with_times)
@@ -144,7 +145,7 @@ class _Candidates:
     def _windows(self, window: Window) -> Iterator[Script]:
         names = [name for _, name in self._relations() if self._can_have_window(name)]
         names = list(dict.fromkeys(names))
-        for name in names if len(names) > 1 else ():
+        for name in names if len(names) == 2 else ():
             yield from self._anywhere(_windowed([name], window))
         yield from self._anywhere(_windowed(names, window))
         yield from self._everywhere(_windowed(names, window))
@@ -171,7 +172,9 @@ class _Candidates:
             names = found[1].columns
             wanted = [t.rpartition(".") for t in self._targets]
             own = [c for p, _, c in wanted if c in names and p.lower() in _names(alias, name)]
-            key = own[0] if own else names[0]
+            schema = found[1].plan.schema
+            plain = [c for c in (*own, *names) if not _is_measure(schema.field(c).type)]
+            key = plain[0] if plain else names[0]
             stream = f"{name}_by_{key}"
             streams.append(s.CreateStream(Name(stream), Name(name), (Name(key),)))
             changed = [_at(x, _reading(name, stream)) for x in script]
@@ -220,6 +223,11 @@ def _query(statement: s.Statement) -> s.Query | None:
 
 def _names(alias: str, name: str) -> tuple[str, str]:
     return alias.lower(), name.lower()
+
+
+def _is_measure(kind: pa.DataType) -> bool:
+    """Whether values of a type are measured rather than given: nobody's key."""
+    return bool(pa.types.is_timestamp(kind) or pa.types.is_floating(kind))
 
 
 def _some_values(kind: pa.DataType, time: str) -> str | None:

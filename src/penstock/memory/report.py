@@ -58,7 +58,8 @@ class MemoryVerdict:
         if not self.operators:
             return "BOUNDED: nothing is kept, each row is answered as it comes."
         if not self.bounded:
-            return "UNBOUNDED"
+            proven = any(not o.bounded and o.certain for o in self.operators)
+            return "UNBOUNDED" if proven else "NO BOUND COULD BE SHOWN"
         if self.bound == "nothing":
             return "BOUNDED: nothing is kept but the answer itself."
         sums = self.number is not None and any(sign in str(self.bound) for sign in (TIMES, "+"))

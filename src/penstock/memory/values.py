@@ -7,6 +7,7 @@ the column excludes it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -280,11 +281,31 @@ def _or_null(factor: Factor) -> Factor:
 
 def _counted(schema: pa.Schema, facts: tuple[Expr, ...]) -> dict[str, int]:
     """The columns that conditions leave finitely many values, and how many."""
+    counts: dict[str, int] = {}
+    for names, about in _connected(facts):
+        counts |= _counted_together([name for name in schema.names if name in names], about)
+    return counts
+
+
+def _connected(facts: tuple[Expr, ...]) -> list[tuple[frozenset[str], tuple[Expr, ...]]]:
+    """The conditions in groups that share no columns, which say nothing of each other."""
+    groups: list[tuple[frozenset[str], tuple[Expr, ...]]] = []
+    for fact in facts:
+        names: frozenset[str] = columns(fact)
+        about: tuple[Expr, ...] = (fact,)
+        for group in [group for group in groups if group[0] & names]:
+            groups.remove(group)
+            names, about = names | group[0], (*group[1], *about)
+        groups.append((names, about))
+    return groups
+
+
+def _counted_together(names: list[str], facts: tuple[Expr, ...]) -> dict[str, int]:
     translation = Translation()
 
     def attribute(value: Expr) -> Attribute | None:
-        bare = uncast(value)
-        return Attribute(_HERE, bare.name) if isinstance(bare, Column) else None
+        column = uncast(value)
+        return Attribute(_HERE, column.name) if isinstance(column, Column) else None
 
     found = [translation.condition(fact, attribute) for fact in facts]
     conditions = [condition for condition in found if condition is not None]
@@ -294,14 +315,11 @@ def _counted(schema: pa.Schema, facts: tuple[Expr, ...]) -> dict[str, int]:
         parts = split(Every(tuple(conditions))).parts
     except TooManyPartsError:
         return {}
-    names = [name for name in schema.names if any(name in columns(fact) for fact in facts)]
+    closures = [Closure(part, [Attribute(_HERE, name) for name in names]) for part in parts]
     counts: dict[str, int] = {}
     for name in names:
-        own = Attribute(_HERE, name)
-        seen: set[tuple[float, float]] = set()
-        for part in parts:
-            seen.add(Closure(part, [own]).values(own))
+        seen = {closure.values(Attribute(_HERE, name)) for closure in closures}
         total = sum(high - low + 1 for low, high in seen)
-        if total < float("inf"):
+        if total < math.inf:
             counts[name] = int(total)
     return counts

@@ -17,6 +17,13 @@ def listed(names: Iterable[str]) -> str:
     return " and ".join(filter(None, (", ".join(found[:-1]), *found[-1:])))
 
 
+def some(names: list[str]) -> str:
+    """`a, b, c and 5 other columns`."""
+    if len(names) <= 4:
+        return listed(names)
+    return f"{', '.join(names[:3])} and {len(names) - 3} other columns"
+
+
 def per(names: tuple[str, ...], labels: Mapping[str, str]) -> str:
     """The columns that something is there for each value of; of a window, its start will do."""
     shown = [labels[name] for name in names if labels[name] != "window.end"]
@@ -42,6 +49,8 @@ def expression(value: Expr, outer: bool = True) -> str:
         case Call("cast", (inner,)):
             return expression(inner, outer)
         case Call("+" | "-" as sign, (Call("unix_micros") as time, Literal(int() as by, _))):
+            if abs(by) <= 1:
+                return expression(time)
             sign = "-" if (by < 0) == (sign == "+") else "+"
             return f"{expression(time)} {sign} {spans.shown(abs(by), integer_time=False)}"
         case Call("and" | "or" as word, args):
