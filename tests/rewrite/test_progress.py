@@ -11,7 +11,7 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Call, Column, Expr, Literal, compare
 from penstock.algebra.times import shifted
-from penstock.element import INF, Elements
+from penstock.element import INF, Elements, intervals
 from penstock.physical.local import LocalPipeline
 from penstock.rewrite.progress import closes, progress, with_closing
 from penstock.testing.local_runs import assert_one_case_agrees_with_reference
@@ -146,7 +146,7 @@ def test_a_record_is_final_from_when_it_is_closed() -> None:
         pipeline, rows = LocalPipeline(final), streams(rng)
         scans = {n.name: n for n in plan.walk() if isinstance(n, p.Scan)}
         inputs = {name: Elements.of(s.schema, rows[name]) for name, s in scans.items()}
-        out = pipeline.step(inputs, INF)
+        out = intervals(pipeline.step(inputs, INF))
         seen += len(out)
         assert (out.te == INF).all(), f"seed {seed}"
         assert (out.n > 0).all(), f"seed {seed}"
