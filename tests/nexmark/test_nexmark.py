@@ -36,7 +36,7 @@ def answers(data: Path) -> duckdb.DuckDBPyConnection:
 def test_answers_are_those_of_duckdb(
     query: str, data: Path, answers: duckdb.DuckDBPyConnection, spark: SparkSession, tmp_path: Path
 ) -> None:
-    with connect(tmp_path, spark, keep_input=False) as db:
+    with connect(tmp_path, spark, keep_input=False, unbounded="allow") as db:
         feed(db, define(db, query), data)
         found = multiset(db.view("answer").snapshot().toArrow())
     wanted = expected(answers, query)

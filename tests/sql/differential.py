@@ -126,7 +126,7 @@ class Penstock:
     @contextmanager
     def _session(self, tasks: int) -> Iterator[Session]:
         with TemporaryDirectory(prefix="differential-") as directory:
-            engine = Engine(Path(directory), self._jobs, Options(tasks=tasks))
+            engine = Engine(Path(directory), self._jobs, Options(tasks=tasks, unbounded="allow"))
             with Session(engine, self._spark) as db:
                 if self._analyser is None:
                     self._analyser = db.analyser

@@ -15,7 +15,7 @@ from tests.sql.differential import END, Case, Difference, Penstock, differences,
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SEEDS = range(8)
+SEEDS = range(4)
 """Sessions of 15 views each."""
 
 INPUTS = (

@@ -124,7 +124,7 @@ def test_oracle_all_queries_on_changing_tables(spark: SparkSession, tmp_path: Pa
     changes = {name: batches(rng, table.num_rows) for name, table in tables.items()}
     there: dict[str, dict[int, int]] = {name: {} for name in tables}
     found_rows: set[str] = set()
-    with penstock.connect(tmp_path / "state", spark, tasks=2) as db:
+    with penstock.connect(tmp_path / "state", spark, tasks=2, unbounded="allow") as db:
         for name, table in tables.items():
             columns = ", ".join(f"{field.name} {sql_type(field.type)}" for field in table.schema)
             db.sql(f"""
