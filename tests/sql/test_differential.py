@@ -49,6 +49,12 @@ REGRESSIONS = {
     "a value before several INs": """
         SELECT p.k AS c FROM people AS p
         WHERE p.k IN (SELECT v.i FROM visits AS v) OR p.k IN (SELECT d.i FROM days AS d)""",
+    "a query in the select list of one after IN": """
+        SELECT p.k AS c FROM people AS p
+        WHERE p.k IN (SELECT (SELECT max(d.i) FROM days AS d WHERE d.i = v.i) FROM visits AS v)""",
+    "a query in the select list of one after NOT IN": """
+        SELECT p.k AS c FROM people AS p
+        WHERE p.k NOT IN (SELECT (SELECT max(d.i) FROM days AS d) FROM visits AS v)""",
     "OFFSET by an order that is not selected": """
         SELECT p.s AS c FROM people AS p ORDER BY p.k OFFSET 1""",
     "LIMIT and OFFSET by an order that is not selected": """

@@ -100,6 +100,8 @@ def _semi(
     """A join on what the query selects and says of the row; None where there is more to it."""
     if not isinstance(query, exp.Select) or not _is_plain(query):
         return None
+    if value is not None and any(map(contains, (value, *query.expressions))):
+        return None
     try:
         inner, conditions = q.body(query, Surroundings(frame.scope, around.ctes))
         if value is not None:
