@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -19,6 +19,10 @@ ARITHMETIC = ("+", "-", "*", "/", "%")
 CONVERSIONS = ("cast", "unix_micros", "timestamp_micros", "unix_date")
 LOGIC = ("and", "or", "not", "is null", "if", "coalesce")
 SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC)
+
+CLOSED, ENDED, EARLIEST, LATEST = "closed", "ended", "earliest", "latest"
+CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST)
+"""Functions of times, known in kernels only: NULL is never. See `penstock.rewrite.closing`."""
 
 _WHOLE = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _DAY, _LOCAL, _INSTANT = pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")
@@ -65,7 +69,20 @@ class Call:
         return f"{self.function}({', '.join(map(str, self.args))})"
 
 
-Expr: TypeAlias = Column | Literal | Call
+@dataclass(frozen=True, slots=True, eq=False)
+class Lookup:
+    """A function that is a table: known while a step runs, and never part of a plan."""
+
+    table: Table
+    args: tuple[Expr, ...]
+    type: pa.DataType
+
+
+class Table(Protocol):
+    def find(self, columns: tuple[pa.Array, ...], length: int) -> pa.Array: ...
+
+
+Expr: TypeAlias = Column | Literal | Call | Lookup
 
 
 def columns(expr: Expr) -> frozenset[str]:
@@ -73,7 +90,7 @@ def columns(expr: Expr) -> frozenset[str]:
     match expr:
         case Column(name):
             return frozenset((name,))
-        case Call(args=args):
+        case Call(args=args) | Lookup(args=args):
             return frozenset().union(*map(columns, args))
     return frozenset()
 
@@ -92,7 +109,8 @@ def is_simple(expr: Expr) -> bool:
     """Whether every function in the expression can be evaluated outside Spark."""
     match expr:
         case Call(function, args):
-            return function in SIMPLE and takes(expr) and all(map(is_simple, args))
+            known = function in CLOSINGS or (function in SIMPLE and takes(expr))
+            return known and all(map(is_simple, args))
     return True
 
 

@@ -15,7 +15,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock import record
-from penstock.algebra.expr import ARITHMETIC, CONVERSIONS, Call, Column, Expr, Literal, takes
+from penstock.algebra.expr import (
+    ARITHMETIC,
+    CLOSED,
+    CONVERSIONS,
+    EARLIEST,
+    ENDED,
+    LATEST,
+    Call,
+    Column,
+    Expr,
+    Literal,
+    Lookup,
+    takes,
+)
 from penstock.element import INF, Elements
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, UnsupportedError
 from penstock.record import Ints, Mask
@@ -27,6 +40,10 @@ def evaluate(expr: Expr, x: Elements) -> pa.Array:
             return x.column(name)
         case Literal(value, kind):
             return pa.repeat(pa.scalar(value, type=kind), len(x))
+        case Lookup(table, args):
+            return table.find(tuple(evaluate(arg, x) for arg in args), len(x))
+        case Call(function, _, kind) if function in (CLOSED, ENDED):
+            return pa.nulls(len(x), kind)
         case Call("if", (test, then, otherwise)) if _can_fail(expr):
             chosen = evaluate_mask(test, x)
             yes, no = evaluate(then, x.where(chosen)), evaluate(otherwise, x.where(~chosen))
@@ -143,5 +160,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "/": _division(np.divide),
     "%": _division(np.fmod),
     "negative": pc.negate_checked,
+    EARLIEST: pc.min_element_wise,
+    LATEST: lambda *args: pc.max_element_wise(*args, skip_nulls=False),
     **dict.fromkeys(CONVERSIONS, lambda arg: arg),
 }

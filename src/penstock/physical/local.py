@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, Elements
+from penstock.physical.closing import Said, answered, reviewed
 from penstock.physical.kernel import Kernel, Write
 from penstock.physical.lower import Graph, Operator
 from penstock.state.area import Area
@@ -35,11 +36,11 @@ class StoredArea:
         if len(write.elements):
             self.refs.append(store.write(sorted_run(self.spec, write.elements, write.keep)))
 
-    def compact(self, store: Store) -> None:
-        refs = self.refs
-        for chosen in choose([ref.statistics for ref in refs], self.frontier):
+    def compact(self, store: Store, spec: AreaSpec) -> None:
+        refs, closing = self.refs, spec.until is not None
+        for chosen in choose([ref.statistics for ref in refs], self.frontier, closing):
             old = [refs[i] for i in chosen]
-            merged = merge(self.spec, [store.open(self.spec, ref) for ref in old], self.frontier)
+            merged = merge(spec, [store.open(spec, ref) for ref in old], self.frontier)
             self.refs = [ref for ref in self.refs if ref not in old]
             if len(merged):
                 self.refs.append(store.write(merged))
@@ -62,11 +63,11 @@ class LocalPipeline:
             for spec in operator.work.areas
         }
 
-    def step(self, inputs: Mapping[str, Elements], w1: int) -> Elements:
+    def step(self, inputs: Mapping[str, Elements], w1: int, said: Said | None = None) -> Elements:
         results: dict[Operator, Elements] = {}
         for i, operator in enumerate(self._operators):
             given = [results[child] for child in operator.inputs]
-            results[operator] = self._run(i, operator, given, inputs, w1)
+            results[operator] = self._run(i, operator, given, inputs, w1, said or {})
         self.frontier = w1
         return results[self.root]
 
@@ -77,17 +78,20 @@ class LocalPipeline:
         given: list[Elements],
         inputs: Mapping[str, Elements],
         w1: int,
+        said: Said,
     ) -> Elements:
         match operator.work:
             case p.Scan(name):
                 return inputs.get(name, Elements.empty(operator.schema))
-            case Kernel() as kernel:
-                names = [spec.name for spec in kernel.areas]
-                opened = {name: self.areas[i, name].open(self._store) for name in names}
+            case Kernel() as asking:
+                kernel = answered(asking, said)
+                specs = {spec.name: reviewed(spec) for spec in kernel.areas}
+                opened = {name: self.areas[i, name].open(self._store) for name in specs}
                 result = kernel.step(opened, given, self.frontier, w1)
                 for name, write in result.writes.items():
                     self.areas[i, name].append(self._store, write, w1)
-                    self.areas[i, name].compact(self._store)
+                for name, spec in specs.items():
+                    self.areas[i, name].compact(self._store, spec)
                 return result.out
             case transform:
                 return transform.apply(*given)

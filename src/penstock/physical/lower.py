@@ -9,16 +9,18 @@ Equal operators are one, so what two parts of a plan share runs once.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.closing import closes, closes_given, earliest, latest, meets
 from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Column, Expr, Literal, compare, substitute
 from penstock.element import INF
+from penstock.physical.closing import asks
 from penstock.physical.distribution import key_of
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
@@ -108,17 +110,18 @@ class Graph:
                 return self._run(End(kind, size), self._arrivals(source))
             case p.Join():
                 return self._join(node, *inputs)
-            case p.Distinct(until=until):
-                return self._distinct(inputs[0], until)
+            case p.Distinct(source, until):
+                return self._distinct(inputs[0], earliest(until, closes(source)))
             case p.SetOperation(kind, left):
                 right = self._named(inputs[1], left.schema.names)
-                return self._run(Multiplicity(left.schema, kind), inputs[0], right)
+                return self._run(Multiplicity(left.schema, kind, closes(node)), inputs[0], right)
             case p.Aggregate(source, keys, calls, until):
+                until = earliest(until, closes(source, keys))
                 return self._run(GroupAggregate(source.schema, keys, calls, until), *inputs)
             case p.RowWindow(source, rows, partition, order):
-                return self._latest(source, rows, partition, order)
+                return self._newest(source, rows, partition, order)
             case p.Upsert(source, key, order, deleted):
-                return self._latest(source, 1, key, order, deleted)
+                return self._newest(source, 1, key, order, deleted)
             case p.Session(source, partition, gap, start):
                 sessions = Sessions(source.schema, partition, gap, start)
                 return self._run(sessions, self._arrivals(source))
@@ -134,29 +137,34 @@ class Graph:
                 kernel = Synchronization(source.schema, key_of(inputs[0]), known, len(marks))
                 return self._run(kernel, inputs[0], *marks)
             case p.Restrict(source, start, end):
-                return self._run(Restriction(source.schema, key_of(inputs[0]), start, end), *inputs)
+                asked = start is not None and asks(start)
+                restriction = Restriction(source.schema, key_of(inputs[0]), start, end, asked)
+                return self._run(restriction, *inputs)
         raise NotImplementedError(type(node).__name__)
 
     # --- joins ----------------------------------------------------------------------------------
 
     def _join(self, node: p.Join, left: Operator, right: Operator) -> Operator:
-        inner = self._inner(left, right, node.on, node.keep_left, node.keep_right)
+        keep_left = earliest(node.keep_left, meets(node, left=True))
+        keep_right = earliest(node.keep_right, meets(node, left=False))
+        inner = self._inner(left, right, node.on, keep_left, keep_right)
         if node.where is not None:
             inner = self._run(Select(node.where), inner)
         pairs = None if node.where is None else inner
         if node.kind == "inner":
             return inner
         if node.kind == "semi":
-            return self._semi(left, right, node.on, pairs)
+            return self._semi(node, left, right, pairs)
         if node.kind == "anti":
-            return self._less(left, self._semi(left, right, node.on, pairs))
+            return self._less(left, self._semi(node, left, right, pairs))
         parts = [inner]
         if node.kind in ("left", "full"):
-            alone = self._less(left, self._semi(left, right, node.on, pairs))
+            alone = self._less(left, self._semi(node, left, right, pairs))
             parts.append(self._padded(alone, node.schema))
         if node.kind in ("right", "full"):
-            turned = tuple(p.Equality(on.right, on.left, on.null_safe) for on in node.on)
-            alone = self._less(right, self._semi(right, left, turned, pairs))
+            on = tuple(p.Equality(e.right, e.left, e.null_safe) for e in node.on)
+            turned = p.Join(node.right, node.left, "semi", on, node.where)
+            alone = self._less(right, self._semi(turned, right, left, pairs))
             parts.append(self._padded(alone, node.schema))
         return self._run(Merge(), *parts)
 
@@ -180,26 +188,25 @@ class Graph:
         return self._run(kernel, left, right)
 
     def _semi(
-        self,
-        left: Operator,
-        right: Operator,
-        on: tuple[p.Equality, ...],
-        pairs: Operator | None,
+        self, node: p.Join, left: Operator, right: Operator, pairs: Operator | None
     ) -> Operator:
         """The left rows that have a partner: by the keys there are, or by the pairs there are."""
-        names = left.schema.names
+        names, keep = left.schema.names, meets(node, left=True)
         if pairs is not None:
-            return self._run(Multiplicity(left.schema, "semi"), left, self._columns(pairs, names))
-        keys = tuple(
-            (f"__key{i}", Column(equality.right, right.schema.field(equality.right).type))
-            for i, equality in enumerate(on)
-        )
-        there = self._distinct(self._run(Project(keys), right))
+            until = latest(closes(node.left), keep)
+            kernel = Multiplicity(left.schema, "semi", until)
+            return self._run(kernel, left, self._columns(pairs, names))
+        fields = [right.schema.field(equality.right) for equality in node.on]
+        keys = tuple((f"__key{i}", Column(f.name, f.type)) for i, f in enumerate(fields))
+        own = {column.name: Column(name, column.type) for name, column in keys}
+        theirs = {e.left: own[e.right] for e in node.on}
+        there = self._distinct(self._run(Project(keys), right), closes_given(node.right, own))
         renamed = tuple(
             p.Equality(equality.left, name, equality.null_safe)
-            for equality, (name, _) in zip(on, keys, strict=True)
+            for equality, (name, _) in zip(node.on, keys, strict=True)
         )
-        return self._columns(self._inner(left, there, renamed), names)
+        both = self._inner(left, there, renamed, keep, closes_given(node.left, theirs))
+        return self._columns(both, names)
 
     def _less(self, whole: Operator, part: Operator) -> Operator:
         """A part taken away from the whole that contains it."""
@@ -226,7 +233,7 @@ class Graph:
             return self._run(ChangeStream(rows.schema, key_of(rows), kind, time), rows)
         return rows if time is None else self._run(Stamp(time), rows)
 
-    def _latest(
+    def _newest(
         self,
         source: p.Node,
         rows: int,
@@ -237,10 +244,19 @@ class Graph:
         names = source.schema.names
         stamped = self._run(Stamp(_AT), self._arrivals(source))
         by_age = tuple((name, _NEWEST) for name in dict.fromkeys((_AT, *order, *names)))
-        kernel = TopRows(stamped.schema, partition, by_age, rows, append_only=True, ghost=ghost)
+        kernel = TopRows(
+            stamped.schema,
+            partition,
+            by_age,
+            rows,
+            append_only=True,
+            ghost=ghost,
+            until=closes(source, partition, "gain"),
+        )
         return self._columns(self._run(kernel, stamped), names)
 
     def _rank(self, node: p.Rank, rows: Operator) -> Operator:
+        node = replace(node, until=earliest(node.until, closes(node.input, node.partition)))
         keys = tuple(dict.fromkeys((*node.partition, *(key.column for key in node.order))))
         if node.kind == "row_number":
             return self._first(node, rows)

@@ -31,6 +31,7 @@ def always_null(expression: Expr, nulls: frozenset[str]) -> bool:
             return always_null(then, nulls) and always_null(otherwise, nulls)
         case Call(function, args):
             return function in _STRICT and any(always_null(arg, nulls) for arg in args)
+    return False
 
 
 def never_true(predicate: Expr, nulls: frozenset[str]) -> bool:

@@ -21,7 +21,8 @@ def to_sql(expr: Expr, prefix: str = "") -> str:
             return f"{prefix}{_quoted(name)}"
         case Literal(value, kind):
             return _literal(value, kind)
-    call: Call = expr
+    assert isinstance(expr, Call), f"{expr} is not Spark's to compute"
+    call = expr
     args = [to_sql(arg, prefix) for arg in call.args]
     match call.function:
         case "and" | "or" as word:

@@ -23,10 +23,18 @@ _CLASS_BITS = 3
 _SLACK = 1024
 
 
-def choose(statistics: Sequence[Statistics], frontier: int) -> list[list[int]]:
-    """Which runs to rewrite together, by index; a run that is in no list stays as it is."""
+def choose(
+    statistics: Sequence[Statistics], frontier: int, closing: bool = False
+) -> list[list[int]]:
+    """Which runs to rewrite together, by index; a run that is in no list stays as it is.
+
+    Where punctuations are closing what an area holds, how much of it can only be found out: it is
+    looked at when it has doubled, and while it is small.
+    """
     dead = [s.dead(frontier) for s in statistics]
     rows = sum(s.rows for s in statistics)
+    if closing and rows and (rows <= _SLACK or 2 * _outside_largest(statistics) >= rows):
+        return [list(range(len(statistics)))]
     cancelled = 2 * min(_minority(statistics), _outside_largest(statistics))
     if rows > _SLACK and 3 * (rows - sum(dead) - cancelled) < rows:
         return [list(range(len(statistics)))]
@@ -86,7 +94,7 @@ def _parts(spec: AreaSpec, runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
 
 def merge(spec: AreaSpec, runs: Sequence[Run], frontier: int) -> Run:
     """One run for many: dead rows dropped, weights of equal rows added up, zeros dropped."""
-    alive = [without_dead(run, frontier) for run in runs]
+    alive = [without_dead(spec, run, frontier) for run in runs]
     x = concat(spec.schema, [run.elements for run in alive])
     hashes = np.concatenate([run.hashes for run in alive])
     keep = np.concatenate([run.keep for run in alive])

@@ -13,7 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
+from penstock.algebra.expr import Expr
 from penstock.element import Elements
+from penstock.physical.evaluate import evaluate_ints
 from penstock.record import Hashes, Ints
 
 Order: TypeAlias = Literal["hash", "time"]
@@ -26,7 +28,7 @@ class AreaSpec:
     """What an area holds: records of a schema, hashed by some of their columns, sorted one way.
 
     `owner` names the columns whose hash decides which task a row belongs to, where that is not the
-    key itself.
+    key itself. `until` is from when on a row is needed no more, where that may be known only later.
     """
 
     name: str
@@ -34,6 +36,7 @@ class AreaSpec:
     key: tuple[str, ...]
     order: Order = "hash"
     owner: tuple[str, ...] | None = None
+    until: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +110,10 @@ def part_of(run: Run, start: int, stop: int) -> Run:
     return Run(x, run.hashes[place], run.keep[place], run.statistics)
 
 
-def without_dead(run: Run, frontier: int) -> Run:
+def without_dead(spec: AreaSpec, run: Run, frontier: int) -> Run:
     alive = run.keep > frontier
+    if spec.until is not None:
+        alive &= evaluate_ints(spec.until, run.elements) > frontier
     if alive.all():
         return run
     x = run.elements.where(alive)

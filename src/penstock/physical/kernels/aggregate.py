@@ -61,10 +61,12 @@ class GroupAggregate:
 
     @cached_property
     def areas(self) -> tuple[AreaSpec, ...]:
-        current = AreaSpec("current", self._part(self.keys), self.keys)
+        current = AreaSpec("current", self._part(self.keys), self.keys, until=self.until)
         schedule = AreaSpec("schedule", self._part(self._kept), self.keys, order="time")
         values = [
-            AreaSpec(source.area, self._part(source.columns(self.keys)), self.keys)
+            AreaSpec(
+                source.area, self._part(source.columns(self.keys)), self.keys, until=self.until
+            )
             for source in self._value_sources
         ]
         distinct = [

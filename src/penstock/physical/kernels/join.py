@@ -42,8 +42,8 @@ class InnerJoin:
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
         return (
-            AreaSpec("left", self.left, self.left_key),
-            AreaSpec("right", self.right, self.right_key),
+            AreaSpec("left", self.left, self.left_key, until=self.keep_left),
+            AreaSpec("right", self.right, self.right_key, until=self.keep_right),
         )
 
     @property

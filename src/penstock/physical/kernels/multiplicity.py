@@ -67,7 +67,7 @@ class Multiplicity:
     def areas(self) -> tuple[AreaSpec, ...]:
         names = tuple(self.schema.names)
         return (
-            AreaSpec("current", self.schema, names),
+            AreaSpec("current", self.schema, names, until=self.until),
             AreaSpec("schedule", self.schema, names, order="time"),
         )
 

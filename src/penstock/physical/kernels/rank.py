@@ -52,7 +52,7 @@ class TopRows:
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
         return (
-            AreaSpec("rows", self.input, self.partition),
+            AreaSpec("rows", self.input, self.partition, until=self.until),
             AreaSpec("schedule", self.input, self.partition, order="time"),
         )
 

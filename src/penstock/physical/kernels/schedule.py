@@ -2,9 +2,10 @@
 
 Meaning: a restriction cuts `[ts, te)` down to the times at which a predicate on now holds; a split
 leaves all snapshots as they are, in shorter elements (algorithm 11 of the temporal algebra).
-Law: linear, one element at a time. What begins later than the step waits for the step it begins in.
+Law: linear, one element at a time. What begins later than the step waits for the step it begins in,
+and what begins when a punctuation says so waits for that.
 State: `schedule`, the elements that are still to begin.
-Cost: follows the delta and what begins.
+Cost: follows the delta and what begins; where punctuations say when, also what waits.
 """
 
 from __future__ import annotations
@@ -16,11 +17,17 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
+from penstock.algebra.times import shifted
 from penstock.element import BEGIN, INF, Elements, concat, intersect
+from penstock.physical.closing import is_answered
 from penstock.physical.evaluate import evaluate_ints
 from penstock.physical.kernel import Result, Write
+from penstock.record import Ints
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
+
+UNKNOWN = INF - 1
+"""When that begins of which nothing is known yet."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +36,13 @@ class Restriction:
     key: tuple[str, ...]
     start: Expr | None
     end: Expr | None
+    asked: bool = False
+    """Whether a punctuation may say that a record begins; until then nothing does."""
 
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
-        return (AreaSpec("schedule", self.schema, self.key, order="time"),)
+        gone = None if self.start is None else shifted(self.start, "+", 1)
+        return (AreaSpec("schedule", self.schema, self.key, order="time", until=gone),)
 
     @property
     def spread_by(self) -> tuple[tuple[str, ...], ...]:
@@ -42,13 +52,27 @@ class Restriction:
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         x = deltas[0]
-        start = np.full(len(x), BEGIN) if self.start is None else evaluate_ints(self.start, x, INF)
         end = np.full(len(x), INF) if self.end is None else evaluate_ints(self.end, x, BEGIN)
-        x = x.valid_during(*intersect(x.ts, x.te, start, end))
+        x = x.valid_during(*intersect(x.ts, x.te, self._start(x), end))
         begun = x.ts < w1
-        due = areas["schedule"].begun_between(w0, w1)
+        due = self._due(areas["schedule"], w0, w1)
         out = concat(self.schema, [x.where(begun), due])
         return Result(out, {"schedule": Write(x.where(~begun))})
+
+    def _start(self, x: Elements) -> Ints:
+        if self.start is None:
+            return np.full(len(x), UNKNOWN if self.asked else BEGIN)
+        return evaluate_ints(self.start, x, UNKNOWN if self.asked else INF)
+
+    def _due(self, schedule: Area, w0: int, w1: int) -> Elements:
+        """What begins in the step; a record begins when a punctuation says so, if that is first."""
+        if not (self.asked and is_answered(self.start)):
+            due = schedule.begun_between(w0, w1)
+            return due.where(due.ts < UNKNOWN)
+        waiting = schedule.begun_between(w0, INF)
+        start = self._start(waiting)
+        now = (start >= w0) & (start < min(w1, UNKNOWN))
+        return replace(waiting.where(now), ts=start[now])
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,347 @@
+"""When records are closed: from when on nothing that can still come can change them.
+
+Two things close records. Time does: rows of a stream come in the order of their event time, so
+from some time on no change can concern a record with a given event time, or with a value computed
+from it such as the end of a window. And punctuations do: no more rows of a stream with some values.
+
+What closes a record of a plan is an expression over its columns. `closed(s, a, x, ...)` is the time
+at which the punctuations of the stream s close the rows in which column a is x, and so on; it is
+looked up when a step runs. `earliest` and `latest` put times together, and NULL is never.
+
+A result may lose a record, gain one, or change in either way. A record is final, and EMIT FINAL
+passes it on, when no more can be lost; an operator may forget what can no longer change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal as Word
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from penstock.algebra import plan as p
+from penstock.algebra.expr import (
+    CLOSED,
+    EARLIEST,
+    ENDED,
+    LATEST,
+    Call,
+    Column,
+    Expr,
+    Literal,
+    columns,
+    conjuncts,
+    substitute,
+)
+from penstock.algebra.times import least_offset, micros, shifted
+from penstock.element import BEGIN
+
+Kind: TypeAlias = Word["gain", "loss", "any"]
+_OPPOSITE: Mapping[Kind, Kind] = {"gain": "loss", "loss": "gain", "any": "any"}
+_CHANGES: Mapping[str, Kind] = {"inserted": "gain", "deleted": "loss", "changed": "any"}
+_DIFFERENCES = ("difference", "strict difference", "except")
+
+ALWAYS = Literal(BEGIN, pa.int64())
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a record: the values of some columns, and bounds on times in others."""
+
+    exact: Mapping[str, Expr] = field(default_factory=dict)
+    upper: Mapping[str, Expr] = field(default_factory=dict)
+
+    def only(self, names: Sequence[str]) -> Known:
+        return Known(
+            {name: value for name, value in self.exact.items() if name in names},
+            {name: value for name, value in self.upper.items() if name in names},
+        )
+
+    def most(self, name: str) -> Expr | None:
+        """The largest time that the column can have."""
+        if name in self.exact:
+            value = self.exact[name]
+            return micros(value) if _is_time(value.type) else None
+        return self.upper.get(name)
+
+    def renamed(self, names: Sequence[str], others: Sequence[str]) -> Known:
+        new = dict(zip(names, others, strict=True))
+        return Known(
+            {new[name]: value for name, value in self.exact.items()},
+            {new[name]: value for name, value in self.upper.items()},
+        )
+
+
+def closes(plan: p.Node, names: Sequence[str] | None = None, kind: Kind = "any") -> Expr | None:
+    """From when on records with the values of a record in these columns, all if not said, change
+    no more; None where nothing but the end of all streams can see to that."""
+    chosen = plan.schema.names if names is None else names
+    return closes_given(plan, {n: Column(n, plan.schema.field(n).type) for n in chosen}, kind)
+
+
+def closes_given(plan: p.Node, exact: Mapping[str, Expr], kind: Kind = "any") -> Expr | None:
+    return _when(plan, Known(exact), kind)
+
+
+def meets(join: p.Join, left: bool) -> Expr | None:
+    """Until when a record of one side may meet a change of the other."""
+    own, other = (join.left, join.right) if left else (join.right, join.left)
+    known = Known({f.name: Column(f.name, f.type) for f in own.schema})
+    sides = _sides(join, known if left else Known(), Known() if left else known)
+    return _when(other, sides[1] if left else sides[0], "any")
+
+
+def ended(plan: p.Node) -> Expr:
+    """When all streams that a plan reads have ended."""
+    names = sorted({node.name for node in plan.walk() if isinstance(node, p.Scan)})
+    return Call(ENDED, tuple(Literal(name, pa.string()) for name in names), pa.int64())
+
+
+# --- by kind of node ------------------------------------------------------------------------------
+
+
+def _when(plan: p.Node, known: Known, kind: Kind) -> Expr | None:
+    match plan:
+        case p.Scan():
+            return ALWAYS if kind == "loss" and plan.append_only else _scanned(plan, known)
+        case p.Filter(source, predicate):
+            return _when(source, _with_constants(known, predicate, source.schema), kind)
+        case p.Group() | p.Coalesce() | p.Split() | p.Distinct():
+            return _when(plan.input, known, kind)
+        case p.Session(source):
+            return (
+                ALWAYS if kind == "loss" else _when(source, known.only(source.schema.names), kind)
+            )
+        case p.Map(source, outputs):
+            return _when(source, _below(known, outputs), kind)
+        case p.Window(source, _, size):
+            begins = _when(source, known, "gain")
+            return begins if kind == "gain" else _later(begins, size)
+        case p.Sync(source, (p.Periodic(period),)):
+            return _later(_when(source, known, kind), period)
+        case p.Union(parts):
+            return latest(*(_when(part, _named(known, plan, part), kind) for part in parts))
+        case p.SetOperation(operation, left, right):
+            turned = _OPPOSITE[kind] if operation in _DIFFERENCES else kind
+            there = _when(right, _named(known, plan, right), turned)
+            return latest(_when(left, known, kind), there)
+        case p.Aggregate(source, keys):
+            return _when(source, known.only(keys), "any")
+        case p.Rank(source, partition):
+            return _when(source, known.only(partition), "any")
+        case p.RowWindow(source, _, key) | p.Upsert(source, key):
+            return _when(source, known if kind == "gain" else known.only(key), "gain")
+        case p.Changes():
+            return _changes(plan, known, kind)
+        case p.Restrict():
+            return _restricted(plan, known, kind)
+        case p.Join():
+            return _joined(plan, known, kind)
+    return None
+
+
+def _scanned(scan: p.Scan, known: Known) -> Expr | None:
+    name = Literal(scan.name, pa.string())
+    values = [arg for c in sorted(known.exact) for arg in (Literal(c, pa.string()), known.exact[c])]
+    marks = Call(CLOSED, (name, *values), pa.int64()) if values else None
+    return earliest(_after(scan.time if scan.append_only else None, known), marks)
+
+
+def _after(time: str | None, known: Known) -> Expr | None:
+    """The time after that of a record, where that is known."""
+    most = None if time is None else known.most(time)
+    return None if most is None else shifted(most, "+", 1)
+
+
+def _with_constants(known: Known, predicate: Expr, schema: pa.Schema) -> Known:
+    """Columns that a filter makes equal to a constant."""
+    exact = dict(known.exact)
+    for test in conjuncts(predicate):
+        match test:
+            case Call("=", (Column(name, kind), Literal(_, other) as value)) if kind == other:
+                exact.setdefault(name, value)
+    return Known(exact, known.upper)
+
+
+def _below(known: Known, outputs: tuple[tuple[str, Expr], ...]) -> Known:
+    exact: dict[str, Expr] = {}
+    upper: dict[str, Expr] = {}
+    for name, value in outputs:
+        if isinstance(value, Column) and name in known.exact:
+            exact[value.name] = known.exact[name]
+        most = known.most(name)
+        for column in columns(value) if most is not None else ():
+            offset = least_offset(value, column)
+            if offset is not None and most is not None:
+                upper.setdefault(column, shifted(most, "-", offset))
+    return Known(exact, upper)
+
+
+def _changes(plan: p.Changes, known: Known, kind: Kind) -> Expr | None:
+    if kind == "loss":
+        return ALWAYS
+    source = plan.input
+    below = _when(source, known.only(source.schema.names), _CHANGES[plan.kind])
+    return earliest(_after(plan.time, known), below)
+
+
+def _restricted(plan: p.Restrict, known: Known, kind: Kind) -> Expr | None:
+    """What begins or ends at a time of the record changes then."""
+    exact = known.exact
+    if kind == "loss" and plan.end is None and plan.start == final_from(plan.input):
+        return ALWAYS
+    times = [_when(plan.input, known, kind)]
+    for bound, mine in ((plan.start, "gain"), (plan.end, "loss")):
+        if bound is not None and kind in (mine, "any"):
+            there = columns(bound) <= exact.keys()
+            times.append(shifted(substitute(bound, exact), "+", 1) if there else None)
+    return latest(*times)
+
+
+def final_from(plan: p.Node) -> Expr | None:
+    """From when on a record cannot be lost again; at the latest from the end of all streams on."""
+    found = closes(plan, kind="loss")
+    if found is None or found == ALWAYS:
+        return found
+    return Call("coalesce", (found, ended(plan)), pa.int64())
+
+
+# --- joins ----------------------------------------------------------------------------------------
+
+
+def _joined(plan: p.Join, known: Known, kind: Kind) -> Expr | None:
+    left, right = known.only(plan.left.schema.names), known.only(plan.right.schema.names)
+    match plan.kind:
+        case "inner":
+            return _paired(plan, left, right, kind, kind)
+        case "semi":
+            return _paired(plan, left, Known(), kind, kind)
+        case "anti":
+            return _paired(plan, left, Known(), kind, _OPPOSITE[kind])
+    found = _paired(plan, left, right, kind, kind)
+    for side in ("right", "left"):
+        if plan.kind in (_other(side), "full"):
+            marker = _marker(plan, known, side)
+            if marker is None:
+                return None
+            found = _either(marker, _alone(plan, left, right, kind, side), found)
+    return found
+
+
+def _paired(plan: p.Join, left: Known, right: Known, kind: Kind, other: Kind) -> Expr | None:
+    left, right = _sides(plan, left, right)
+    return latest(_when(plan.left, left, kind), _when(plan.right, right, other))
+
+
+def _alone(plan: p.Join, left: Known, right: Known, kind: Kind, missing: str) -> Expr | None:
+    """For rows without a partner on one side: they go when one comes."""
+    if missing == "right":
+        return _paired(plan, left, Known(), kind, _OPPOSITE[kind])
+    return _paired(plan, Known(), right, _OPPOSITE[kind], kind)
+
+
+def _marker(plan: p.Join, known: Known, side: str) -> Expr | None:
+    """A value that is NULL just where a row has no partner on this side."""
+    for equality in plan.on:
+        name = equality.right if side == "right" else equality.left
+        if not equality.null_safe and name in known.exact:
+            return known.exact[name]
+    return None
+
+
+def _either(marker: Expr, missing: Expr | None, pair: Expr | None) -> Expr | None:
+    if missing == pair:
+        return pair
+    never = Literal(None, pa.int64())
+    test = Call("is null", (marker,), pa.bool_())
+    return Call("if", (test, missing or never, pair or never), pa.int64())
+
+
+def _other(side: str) -> str:
+    return "left" if side == "right" else "right"
+
+
+def _sides(plan: p.Join, left: Known, right: Known) -> tuple[Known, Known]:
+    """What is known of the partners: what they have in common, and how far apart they can be."""
+    exact = dict(left.exact), dict(right.exact)
+    for on in plan.on:
+        if on.right in right.exact:
+            exact[0].setdefault(on.left, right.exact[on.right])
+        if on.left in left.exact:
+            exact[1].setdefault(on.right, left.exact[on.left])
+    upper = dict(left.upper), dict(right.upper)
+    for high, low, most in _distances(plan):
+        for mine, other in ((0, 1), (1, 0)):
+            bound = (left, right)[other].most(high)
+            if bound is not None and low in (plan.left, plan.right)[mine].schema.names:
+                upper[mine].setdefault(low, shifted(bound, "+", most))
+    return Known(exact[0], upper[0]), Known(exact[1], upper[1])
+
+
+def _distances(plan: p.Join) -> list[tuple[str, str, int]]:
+    """(a, b, c) where a pair has b <= a + c."""
+    pairs = [(e.left, e.right, 0) for e in plan.on] + [(e.right, e.left, 0) for e in plan.on]
+    for test in conjuncts(plan.where) if plan.where is not None else ():
+        match test:
+            case Call("<" | "<=" as operator, (low, high)):
+                pairs += _bound(low, high, int(operator == "<"))
+            case Call(">" | ">=" as operator, (high, low)):
+                pairs += _bound(low, high, int(operator == ">"))
+            case Call("=", (a, b)):
+                pairs += [*_bound(a, b, 0), *_bound(b, a, 0)]
+    return pairs
+
+
+def _bound(low: Expr, high: Expr, strict: int) -> list[tuple[str, str, int]]:
+    """`b + x <= a + y`, as (a, b, y - x)."""
+    below, above = _moved(low), _moved(high)
+    if below is None or above is None:
+        return []
+    return [(above[0], below[0], above[1] - below[1] - strict)]
+
+
+def _moved(value: Expr) -> tuple[str, int] | None:
+    """A column moved by a constant."""
+    match value:
+        case Column(name):
+            return name, 0
+        case Call("unix_micros" | "cast" | "timestamp_micros", (inner,)):
+            return _moved(inner)
+        case Call("+" | "-" as sign, (inner, Literal(int() as number, _))):
+            found = _moved(inner)
+            return found and (found[0], found[1] + (number if sign == "+" else -number))
+    return None
+
+
+# --- times ----------------------------------------------------------------------------------------
+
+
+def earliest(*times: Expr | None) -> Expr | None:
+    """The first of some times; those that are never do not count."""
+    known = tuple(dict.fromkeys(time for time in times if time is not None))
+    if ALWAYS in known:
+        return ALWAYS
+    return Call(EARLIEST, known, pa.int64()) if len(known) > 1 else next(iter(known), None)
+
+
+def latest(*times: Expr | None) -> Expr | None:
+    """The last of some times; never where one of them is."""
+    known = tuple(dict.fromkeys(time for time in times if time != ALWAYS))
+    if None in known:
+        return None
+    needed = tuple(time for time in known if time is not None)
+    return Call(LATEST, needed, pa.int64()) if len(needed) > 1 else next(iter(needed), ALWAYS)
+
+
+def _later(time: Expr | None, by: int) -> Expr | None:
+    return time if time is None or time == ALWAYS else shifted(time, "+", by)
+
+
+def _named(known: Known, plan: p.Node, part: p.Node) -> Known:
+    return known.renamed(plan.schema.names, part.schema.names)
+
+
+def _is_time(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date(kind))

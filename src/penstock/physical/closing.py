@@ -1,0 +1,126 @@
+"""What punctuations say, put into the expressions that ask for it.
+
+Plans ask when records are closed (`penstock.algebra.closing`). For a step, the host looks up what
+the punctuations of the streams have said so far, and gives kernels and areas the answers in place
+of the questions. Where nothing was said, nothing is left to compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+import pyarrow as pa
+
+from penstock.algebra.closing import ALWAYS, earliest, latest
+from penstock.algebra.expr import CLOSED, EARLIEST, ENDED, LATEST, Call, Expr, Literal, Lookup
+from penstock.physical.kernel import Kernel
+from penstock.punctuation.closings import Closings
+from penstock.record import Columns
+from penstock.state.run import AreaSpec
+
+T = TypeVar("T", Kernel, AreaSpec)
+
+Said = Mapping[str, Closings]
+"""The punctuations of streams, by name."""
+
+
+def answered(asking: T, said: Said) -> T:
+    """A kernel or an area whose expressions know what was said."""
+    if not is_dataclass(asking):
+        return asking
+    values = {f.name: getattr(asking, f.name) for f in fields(asking)}
+    found: dict[str, Any] = {
+        name: known(value, said)
+        for name, value in values.items()
+        if isinstance(value, Call) and asks(value)
+    }
+    return replace(asking, **found) if found else asking
+
+
+def reviewed(area: AreaSpec) -> AreaSpec:
+    """The area as compaction sees it: what was known when rows were written is known of them."""
+    if area.until is None or is_answered(area.until):
+        return area
+    return replace(area, until=None)
+
+
+def asks(expr: Expr) -> bool:
+    """Whether punctuations have something to say."""
+    return any(True for _ in _questions(expr))
+
+
+def _questions(expr: Expr) -> Iterator[Call]:
+    match expr:
+        case Call(function, args):
+            if function in (CLOSED, ENDED):
+                yield expr
+            for arg in args:
+                yield from _questions(arg)
+
+
+def is_answered(expr: Expr | None) -> bool:
+    """Whether the value of an expression depends on what was said."""
+    match expr:
+        case Lookup():
+            return True
+        case Call(args=args):
+            return any(map(is_answered, args))
+    return False
+
+
+def known(expr: Expr, said: Said) -> Expr | None:
+    """The expression with what was said in it; None where it is NULL for all records."""
+    match expr:
+        case Call(function) if function == CLOSED:
+            return _closed(expr, said)
+        case Call(function, names) if function == ENDED:
+            return _ended([name.value for name in names if isinstance(name, Literal)], said)
+        case Call(function, args) if function == EARLIEST:
+            return earliest(*(known(arg, said) for arg in args))
+        case Call(function, args) if function == LATEST:
+            return latest(*(known(arg, said) for arg in args))
+        case Call("coalesce", args, kind):
+            left = [arg for arg in (known(arg, said) for arg in args) if arg is not None]
+            return Call("coalesce", tuple(left), kind) if len(left) > 1 else next(iter(left), None)
+        case Call("if", (test, then, otherwise), kind):
+            both = [known(then, said), known(otherwise, said)]
+            if both == [None, None]:
+                return None
+            chosen = (Literal(None, kind) if branch is None else branch for branch in both)
+            return Call("if", (test, *chosen), kind)
+        case Call("+", (time, by), kind):
+            found = known(time, said)
+            return found if found in (None, ALWAYS) else Call("+", (found, by), kind)
+        case Literal(None):
+            return None
+    return expr
+
+
+def _closed(call: Call, said: Said) -> Expr | None:
+    name, *rest = call.args
+    assert isinstance(name, Literal)
+    columns = [arg.value for arg in rest[::2] if isinstance(arg, Literal)]
+    closings = said.get(name.value)
+    times = closings.over(columns) if closings is not None and closings.timed else None
+    if not times:
+        return None
+    return ALWAYS if times.always else Lookup(times, tuple(rest[1::2]), pa.int64())
+
+
+def _ended(names: list[str], said: Said) -> Expr | None:
+    ends = [said[name].ended if name in said else None for name in names]
+    times = [end for end in ends if end is not None]
+    complete = len(times) == len(ends) > 0
+    return Lookup(_Always(max(times)), (), pa.int64()) if complete else None
+
+
+@dataclass(frozen=True)
+class _Always:
+    """A table with one time for all records."""
+
+    time: int
+
+    def find(self, columns: Columns, length: int) -> pa.Array:
+        return pa.repeat(pa.scalar(self.time, pa.int64()), length)
