@@ -128,12 +128,12 @@ def said_by(marks: Marks) -> dict[str, Closings]:
 
 
 def extensions(marks: Marks, at: int) -> Iterator[Rows]:
-    """What may come at a time: up to a row of each stream, none of them closed."""
+    """What may come at a time: some of one row of each stream, if it is not closed."""
     choices = {}
     for name in "lr":
         holding = [(one, t) for one, t in marks[name] if t <= at]
         open_rows = [row for row in ROWS if allowed(row, holding)]
-        choices[name] = [[], *([(row, at)] for row in open_rows)]
+        choices[name] = [[], *([(row, at)] * 3 for row in open_rows)]
     for left, right in product(choices["l"], choices["r"]):
         yield {"l": left, "r": right}
 
@@ -177,7 +177,7 @@ def test_final_is_what_every_continuation_gives(name: str) -> None:
     start = final_from(plan)
     final = plan if start in (None, ALWAYS) else p.Restrict(plan, start)
     passed = 0
-    for seed in range(12):
+    for seed in range(8):
         rng = Random(f"{name} {seed}")
         rows, marks = random_input(rng)
         out = dict(_snapshots(run(final, rows, marks, rng)))
@@ -208,7 +208,7 @@ def test_what_is_closed_changes_no_more(name: str) -> None:
         end = closes(plan, kind=kind)
         if end is None:
             continue
-        for seed in range(12):
+        for seed in range(8):
             rows, marks = random_input(Random(f"{name} {seed}"))
             known_end = known(end, said_by(marks))
             if known_end is None:
@@ -236,7 +236,7 @@ def _moved(before: Relation, now: Relation) -> Mapping[Any, tuple[int, int]]:
 @pytest.mark.parametrize("name", PLANS)
 def test_what_is_forgotten_is_not_missed(name: str) -> None:
     plan = PLANS[name]
-    for seed in range(15):
+    for seed in range(8):
         rng = Random(f"{name} {seed}")
         rows, marks = random_input(rng)
         for t, found in _snapshots(run(plan, rows, marks, rng)):
