@@ -110,7 +110,7 @@ def random_input(rng: Random) -> tuple[Rows, Marks]:
     marks: Marks = {"l": [], "r": []}
     for t in range(END):
         for name in "lr":
-            if rng.random() < 0.35:
+            if rng.random() < 0.4:
                 patterns = (random_pattern(rng), random_pattern(rng))
                 marks[name].append((Punctuation(SCHEMAS[name], patterns), t))
             row = rng.choice(ROWS)
@@ -177,11 +177,11 @@ def test_final_is_what_every_continuation_gives(name: str) -> None:
     start = final_from(plan)
     final = plan if start in (None, ALWAYS) else p.Restrict(plan, start)
     passed = 0
-    for seed in range(8):
+    for seed in range(6):
         rng = Random(f"{name} {seed}")
         rows, marks = random_input(rng)
         out = dict(_snapshots(run(final, rows, marks, rng)))
-        for w in range(1, END):
+        for w in range(2, END, 2):
             told = f"seed {seed}, before {w}\n{outline(plan)}\n{rows}\n{marks}"
             certain = least(
                 answer(plan, until(rows, w), more, at=w)
@@ -208,7 +208,7 @@ def test_what_is_closed_changes_no_more(name: str) -> None:
         end = closes(plan, kind=kind)
         if end is None:
             continue
-        for seed in range(8):
+        for seed in range(6):
             rows, marks = random_input(Random(f"{name} {seed}"))
             known_end = known(end, said_by(marks))
             if known_end is None:
@@ -236,7 +236,7 @@ def _moved(before: Relation, now: Relation) -> Mapping[Any, tuple[int, int]]:
 @pytest.mark.parametrize("name", PLANS)
 def test_what_is_forgotten_is_not_missed(name: str) -> None:
     plan = PLANS[name]
-    for seed in range(8):
+    for seed in range(6):
         rng = Random(f"{name} {seed}")
         rows, marks = random_input(rng)
         for t, found in _snapshots(run(plan, rows, marks, rng)):
