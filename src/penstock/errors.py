@@ -131,6 +131,11 @@ class LateRowError(PenstockError):
     sqlstate = "22000"
 
 
+class UngrammaticalRowError(PenstockError):
+    condition = "UNGRAMMATICAL_ROW"
+    sqlstate = "22000"
+
+
 class StateError(PenstockError):
     condition = "UNREADABLE_STATE"
     sqlstate = "58030"

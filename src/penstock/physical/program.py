@@ -9,7 +9,7 @@ a later round. A join followed by a grouping on its key is one round; so is any 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -101,10 +101,13 @@ class Place:
     origins: tuple[Origin, ...]
 
     def areas(self) -> dict[str, AreaSpec]:
-        """The areas of the operator's state, by their names in the whole state."""
+        """The areas of the operator's state, by their names in the whole state.
+
+        Until when rows matter is written with them; what is known later is told separately.
+        """
         work = self.operator.work
         areas = work.areas if isinstance(work, Kernel) else ()
-        return {self.area_name(area): area for area in areas}
+        return {self.area_name(area): replace(area, until=None) for area in areas}
 
     def area_name(self, area: AreaSpec) -> str:
         return f"{type(self.operator.work).__name__} {self.identity}/{area.name}"

@@ -25,11 +25,9 @@ from penstock.punctuation.punctuation_set import PunctuationSet
 from penstock.punctuation.table import Table
 from penstock.punctuation.valuesets import ValueSets
 from penstock.record import Columns, Ints, Mask
+from penstock.state.manifest import Entry
 
 AT = pa.field("__at", pa.int64(), nullable=False)
-
-Entry = tuple[str, int]
-"""A punctuation as text, and from when on it holds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,11 +47,9 @@ class Closings:
         """Of a table, which has all its rows from the beginning."""
         return Closings(schema, PunctuationSet.everything(schema.append(AT)), BEGIN)
 
-    @staticmethod
-    def read(schema: pa.Schema, entries: Iterable[Entry]) -> Closings:
-        return Closings.none(schema).also(
-            (text.parse(written, schema), at) for written, at in entries
-        )
+    def read(self, entries: Iterable[Entry]) -> Closings:
+        """The same and more, from their texts."""
+        return self.also((text.parse(written, self.schema), at) for written, at in entries)
 
     def also(self, punctuations: Iterable[tuple[Punctuation, int]]) -> Closings:
         wide = self.schema.append(AT)

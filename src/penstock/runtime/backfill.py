@@ -9,10 +9,11 @@ by now; an operator that runs already has the same state, and keeps it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from penstock.element import BEGIN
+from penstock.physical.kernel import Kernel
 from penstock.physical.program import Lane, Program
 from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs
@@ -61,8 +62,17 @@ class Backfill:
         """What the lane of a name holds so far; nothing where there is no such lane."""
         return AreaState(tuple(self._filled.get(name, ())))
 
-    def run(self, w1: int) -> Effects:
-        """One step over all that the lanes hold."""
+    def run(self, w1: int, answered: Mapping[int, Kernel]) -> Effects:
+        """One step over all that the lanes hold, of kernels that know what punctuations said."""
         areas = {name: self.lane(name) for name in self._program.lanes}
-        spec = StepSpec(self._program, self._directory, BEGIN, w1, self._tasks, areas, {})
+        spec = StepSpec(
+            self._program,
+            self._directory,
+            BEGIN,
+            w1,
+            self._tasks,
+            areas,
+            compactions={},
+            answered=answered,
+        )
         return Effects(self._program, self._jobs.step(spec), BEGIN, w1)

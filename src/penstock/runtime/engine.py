@@ -10,7 +10,7 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,9 +20,11 @@ import pyarrow as pa
 from penstock.algebra import codec
 from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF
-from penstock.errors import LateRowError, PlanError, UnsupportedError
+from penstock.errors import LateRowError, PlanError, UngrammaticalRowError, UnsupportedError
 from penstock.physical.lower import Graph
 from penstock.physical.program import Program, base_area, view_area
+from penstock.punctuation import Punctuation
+from penstock.punctuation.closings import Closings
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.definitions import (
     ViewDefinition,
@@ -33,7 +35,18 @@ from penstock.runtime.definitions import (
 )
 from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs, store_of
+from penstock.runtime.punctuating import (
+    Punctuations,
+    answers,
+    as_frontier,
+    closing,
+    column_of_marks,
+    entry,
+    schemes_of,
+    standing,
+)
 from penstock.runtime.reading import CommittedView, time_of
+from penstock.runtime.schemes import Punctuated, marks_in
 from penstock.runtime.sources import (
     Ingest,
     IngestReport,
@@ -57,6 +70,7 @@ from penstock.state.manifest import (
     Retired,
     SourceState,
 )
+from penstock.state.manifest import Punctuated as Said
 from penstock.state.store import RunRef
 
 if TYPE_CHECKING:
@@ -99,6 +113,8 @@ class Engine:
         self._target = self.manifest.frontier
         self.definitions: Mapping[str, Any] = decoded(self.manifest)
         self._graph = Graph()
+        self._punctuations = Punctuations()
+        self._reviewed = BEGIN
         self.program = compiled(self.views, self._graph)
 
     @property
@@ -141,7 +157,16 @@ class Engine:
         else:
             if isinstance(definition, SourceDefinition):  # one of the name may have been dropped
                 shutil.rmtree(self.checkpoint(name), ignore_errors=True)
-            self._define(name, definition, *_beginning(name, definition))
+            self._define(
+                name, definition, *_beginning(name, definition), *self._standing(definition)
+            )
+
+    def _standing(self, definition: Any) -> Iterable[Action]:
+        """What the schemes of a stream say from the beginning on."""
+        if isinstance(definition, Punctuated):
+            entries = tuple(e for scheme in definition.schemes for e in standing(scheme))
+            if entries:
+                yield Said(definition.source, entries)
 
     def define_table(self, name: str, schema: pa.Schema, rows: pa.Table | DataFrame) -> None:
         """Add a finite relation, valid for all time, with its rows."""
@@ -185,7 +210,7 @@ class Engine:
         effects = Effects(program, (), BEGIN, BEGIN)
         backfill.fill(self.manifest, program.lanes.values() if frontier > BEGIN else missing)
         if frontier > BEGIN:
-            effects = backfill.run(frontier)
+            effects = backfill.run(frontier, answers(program, self._said(view.sources)))
         with self._mutex:
             backfill.fill(self.manifest, missing)  # what came since is not before the frontier
             actions: list[Action] = effects.publications() if frontier > BEGIN else []
@@ -203,7 +228,8 @@ class Engine:
         program = compiled({name: view})
         backfill = self._backfill("the query", plan, program)
         backfill.fill(manifest, program.lanes.values())
-        effects = backfill.run(INF)
+        over = {s: replace(c, ended=self._end(s)) for s, c in self._said(view.sources).items()}
+        effects = backfill.run(INF, answers(program, over))
         actions: list[Action] = [Advanced(INF), *effects.publications()]
         actions += effects.founded(view_area(name), AreaState())
         found = fold(Manifest(), manifest.version, actions)
@@ -255,29 +281,37 @@ class Engine:
                 return self._jobs.ingest(rows, ingest, self.runs)
             return ingest.run(rows.to_batches(), store_of(self.runs))
 
-        return self._receive(source, run)
+        return self._receive(source, rows, run)
 
     def receive_rows(self, source: str, rows: DataFrame, batch: int | None = None) -> IngestReport:
         """A batch as a DataFrame; one with a number that was received before is not again."""
         if batch is not None and batch <= self.source_state(source).batch:
             return IngestReport()
-        return self._receive(source, lambda i: self._jobs.ingest(rows, i, self.runs), batch)
+        return self._receive(source, rows, lambda i: self._jobs.ingest(rows, i, self.runs), batch)
 
     def _receive(
-        self, name: str, run: Callable[[Ingest], IngestReport], batch: int | None = None
+        self,
+        name: str,
+        rows: pa.Table | DataFrame,
+        run: Callable[[Ingest], IngestReport],
+        batch: int | None = None,
     ) -> IngestReport:
         """Where a step has overtaken the rows on their way, they come again while none begins."""
         if self.source(name).is_table:
             raise PlanError(f"{name!r} is a table: it was given its rows when it was created")
-        report = self._received(name, run, batch)
+        report = self._received(name, rows, run, batch)
         if report is None:
             with self._mutex:
-                report = self._received(name, run, batch)
+                report = self._received(name, rows, run, batch)
         assert report is not None
         return report
 
     def _received(
-        self, name: str, run: Callable[[Ingest], IngestReport], batch: int | None
+        self,
+        name: str,
+        rows: pa.Table | DataFrame,
+        run: Callable[[Ingest], IngestReport],
+        batch: int | None,
     ) -> IngestReport | None:
         """None where what was decided on the way, which rows are late, is no longer true."""
         source = self.source(name)
@@ -286,9 +320,25 @@ class Engine:
             lanes = tuple(lane for lane in self.program.lanes.values() if name in lane.sources)
             state = self.source_state(name)
             late_before = max(state.frontier, self._target)
+            spoken = self.manifest.punctuations.get(name)
+            said = self._punctuations.of(source, self.manifest)
         keep = self.options.keep_input and state.kept
         arrived = _moment(late_before) if source.arrival else None
-        report = run(Ingest(source, lanes, late_before, self.tasks, keep, arrived))
+        schemes = schemes_of(name, self.definitions)
+        earliest = self._open_from(state)
+        marks = [
+            (one, max(t + 1, earliest))
+            for one, t in marks_in(rows, schemes, source.schema, source.time, arrived)
+        ]
+        closed = said.also(marks).times
+        column = column_of_marks(schemes)
+        report = run(Ingest(source, lanes, late_before, self.tasks, keep, arrived, closed, column))
+        if report.broken and source.late == "fail":
+            raise UngrammaticalRowError(
+                f"source {name}: {report.broken} rows were ruled out by a punctuation, or hold a "
+                "text that is none; none of the batch was taken. Punctuate later, or declare the "
+                "source LATE KEEP or LATE DROP"
+            )
         if report.late and source.late == "fail":
             complete = shown(late_before, time_of([source]))
             raise LateRowError(
@@ -297,7 +347,8 @@ class Engine:
                 "LATE DROP"
             )
         with self._mutex:
-            if self._target > late_before or self.program is not program:
+            same = self.program is program and self.manifest.punctuations.get(name) is spoken
+            if self._target > late_before or not same:
                 return None
             state = self.source_state(name)
             largest = max(state.largest, report.largest)
@@ -309,9 +360,42 @@ class Engine:
                 accepted=state.accepted + report.accepted,
                 late=state.late + report.late,
                 kept=keep or (state.kept and not report.accepted),
+                broken=state.broken + report.broken,
             )
-            self.commit(Received(name, state), *_filled(report), *self._no_longer_kept(name, state))
+            actions: list[Action] = [Received(name, state), *_filled(report)]
+            if marks:
+                actions.append(Said(name, tuple(entry(one, at) for one, at in marks)))
+            self.commit(*actions, *self._no_longer_kept(name, state))
         return report
+
+    def _open_from(self, state: SourceState) -> int:
+        """From when on a punctuation that comes now can hold: after all that has come."""
+        return max(state.largest + 1, state.frontier, self._target)
+
+    def punctuate(self, name: str, punctuations: Sequence[Punctuation]) -> None:
+        """No more rows of the source like these. Where that speaks of time alone, time goes on."""
+        source = self.source(name)
+        if source.is_table:
+            raise PlanError(f"{name!r} is a table: it has all its rows already")
+        with self._mutex:
+            at = self._open_from(self.source_state(name))
+            entries = []
+            for one in punctuations:
+                frontier = as_frontier(one, source)
+                if frontier is None:
+                    entries.append(entry(one, at))
+                else:
+                    self.promise(name, frontier)
+            if entries:
+                self.commit(Said(name, tuple(entries)))
+
+    def _said(self, names: Iterable[str]) -> dict[str, Closings]:
+        return self._punctuations.said(self.sources, names, self.manifest)
+
+    def _end(self, name: str) -> int:
+        """When a source would be over if nothing more came."""
+        state = self.source_state(name)
+        return state.ended if state.ended is not None else max(state.largest + 1, state.frontier)
 
     def _no_longer_kept(self, name: str, state: SourceState) -> Iterable[Action]:
         """Kept rows are of use only with all the others."""
@@ -325,7 +409,8 @@ class Engine:
         with self._mutex:
             state = self.source_state(self.source(source).name)
             if frontier > state.frontier:
-                self.commit(Received(source, replace(state, frontier=frontier)))
+                ended = self._open_from(state) if frontier == INF else None
+                self.commit(Received(source, replace(state, frontier=frontier, ended=ended)))
 
     def set_idle(self, source: str) -> None:
         """The source holds nobody back until its next batch, whose rows may then be late."""
@@ -373,15 +458,21 @@ class Engine:
             program, w0 = self.program, manifest.frontier
         kept = {area.name: area for area in map(input_area, self.sources.values())}
         areas = {name: manifest.area(name) for name in (*program.specs(), *kept)}
-        compactions = self._compactions(areas)
-        spec = StepSpec(program, self.runs, w0, w1, self.tasks, areas, compactions, kept)
+        said = self._said(frozenset().union(*(view.sources for view in self.views.values())))
+        kernels = answers(program, {name: one.settled(w0) for name, one in said.items()})
+        closed = closing(program, kernels)
+        compactions = self._compactions(areas, closed if self._reviewed < w0 else {})
+        spec = StepSpec(
+            program, self.runs, w0, w1, self.tasks, areas, compactions, kept, kernels, closed
+        )
         reports = self._jobs.step(spec)
+        self._reviewed = w0
         ran = time.perf_counter()
         effects = Effects(program, reports, w0, w1)
         actions: list[Action] = [Advanced(w1), *effects.publications()]
         for name, area in areas.items():
             actions += effects.changed(name, area, compactions.get(name, ()))
-        self.commit(*actions)
+        self.commit(*actions, *self._condensed())
         self._give_up_old_changes()
         progress = {
             "version": self.manifest.version,
@@ -394,7 +485,9 @@ class Engine:
         logger.info("step to %s: %s", w1, progress["seconds"])
         return progress
 
-    def _compactions(self, areas: Mapping[str, AreaState]) -> dict[str, frozenset[str]]:
+    def _compactions(
+        self, areas: Mapping[str, AreaState], closed: Collection[str]
+    ) -> dict[str, frozenset[str]]:
         """Which runs of which areas the tasks are to rewrite in this step.
 
         The runs of an area in one file are the parts of one, and are rewritten together.
@@ -410,11 +503,19 @@ class Engine:
                         parts.setdefault(ref.segment, []).append(ref)
                 wholes = list(parts.values())
                 known = [together([ref.statistics for ref in refs]) for refs in wholes]
-                for group in choose(known, area.frontier):
+                for group in choose(known, area.frontier, name in closed):
                     chosen |= {ref.name for i in group for ref in wholes[i]}
             if chosen:
                 found[name] = frozenset(chosen)
         return found
+
+    def _condensed(self) -> Iterable[Action]:
+        """What punctuations have said, in fewer words."""
+        for name, source in self.sources.items():
+            if not source.is_table:
+                entries = self._punctuations.condensed(source, self.manifest)
+                if entries is not None:
+                    yield Said(name, entries, anew=True)
 
     def _give_up_old_changes(self) -> None:
         """Move publications that are older than the retention into the base of their view.

@@ -22,6 +22,8 @@ from penstock.element import BEGIN, INF, Elements, concat
 from penstock.errors import PlanError
 from penstock.physical.branches import STAMP
 from penstock.physical.program import Lane
+from penstock.punctuation import Punctuation, text
+from penstock.punctuation.closings import Times
 from penstock.record import Ints
 from penstock.runtime.feeds import Feed
 from penstock.runtime.task import hash_range, task_of
@@ -128,12 +130,14 @@ class IngestReport:
 
     accepted: int = 0
     late: int = 0
+    broken: int = 0
     largest: int = BEGIN
     areas: dict[str, list[RunRef]] = field(default_factory=dict)
 
     def add(self, other: IngestReport) -> None:
         self.accepted += other.accepted
         self.late += other.late
+        self.broken += other.broken
         self.largest = max(self.largest, other.largest)
         for name, refs in other.areas.items():
             self.areas.setdefault(name, []).extend(refs)
@@ -144,14 +148,15 @@ class IngestReport:
     @staticmethod
     def from_json(data: dict[str, Any]) -> IngestReport:
         areas = {k: list(map(RunRef.from_json, refs)) for k, refs in data["areas"].items()}
-        return IngestReport(data["accepted"], data["late"], data["largest"], areas)
+        return IngestReport(**{**data, "areas": areas})
 
 
 @dataclass(frozen=True)
 class Ingest:
     """How rows of a source become runs in lanes. `frontier`: earlier rows are late.
 
-    `arrived` is the time of rows that come without one.
+    `arrived` is the time of rows that come without one. `closed` is what punctuations have ruled
+    out, and `marks` the column, if there is one, in whose rows they come.
     What is kept for later goes into a segment of its own, which outlives those of the lanes.
     """
 
@@ -161,6 +166,8 @@ class Ingest:
     tasks: int
     keep: bool = False
     arrived: int | None = None
+    closed: Times | None = None
+    marks: str | None = None
 
     @property
     def computed(self) -> dict[str, Expr]:
@@ -220,10 +227,15 @@ class Ingest:
             n = record.numpy(batch.column(self.source.weight).fill_null(1)).astype(np.int64)
         late = unknown | (ts < self.frontier) | (ts >= te)
         rows = Elements(batch.schema, tuple(batch.columns), ts, te, n)
-        report = IngestReport(int(np.count_nonzero(~late)), int(np.count_nonzero(late)))
-        if report.late and self.source.late == "keep":
-            self._keep(late_area(self.source), rows.where(late), lasting, report)
-        rows = rows.where(~late)
+        mark, broken = self._marks(rows)
+        broken |= ~mark & ~late & self._ruled_out(rows)
+        late &= ~mark & ~broken
+        refused, good = late | broken, ~(late | broken | mark)
+        accepted, too_late, out = map(int, map(np.count_nonzero, (good, late, broken)))
+        report = IngestReport(accepted, too_late, out)
+        if np.any(refused) and self.source.late == "keep":
+            self._keep(late_area(self.source), rows.where(refused), lasting, report)
+        rows = rows.where(good)
         if len(rows):
             report.largest = int(rows.ts.max())
             if self.keep:
@@ -231,6 +243,25 @@ class Ingest:
             for lane in self.lanes:
                 report.areas[lane.name] = list(self._fill(lane, rows, segment))
         return report
+
+    def _marks(self, rows: Elements) -> tuple[record.Mask, record.Mask]:
+        """The rows that are punctuations, and those that should be and are not."""
+        none = np.zeros(len(rows), dtype=np.bool_)
+        if self.marks is None:
+            return none, none.copy()
+        mark = record.valid(rows.column(self.marks))
+        words = rows.column(self.marks).filter(pa.array(mark)).to_pylist()
+        broken = none.copy()
+        schema = self.source.schema
+        broken[mark] = [parsed(text, self.marks, schema) is None for text in words]
+        return mark & ~broken, broken
+
+    def _ruled_out(self, rows: Elements) -> record.Mask:
+        """The rows that a punctuation said would not come."""
+        if not self.closed:
+            return np.zeros(len(rows), dtype=np.bool_)
+        known = rows.select(self.source.schema.names).columns
+        return self.closed.first(known, len(rows)) <= rows.ts
 
     def _keep(
         self, area: AreaSpec, rows: Elements, lasting: SegmentWriter, report: IngestReport
@@ -249,6 +280,21 @@ class Ingest:
             part = x.where(owner == task)
             if len(part):
                 yield segment.write(sorted_run(lane.area, part), hash_range(task, self.tasks))
+
+
+def marked(schema: pa.Schema, column: str) -> pa.Schema:
+    """The columns that punctuations in a column are about: all others."""
+    return pa.schema([field for field in schema if field.name != column])
+
+
+def parsed(words: str, column: str, schema: pa.Schema) -> Punctuation | None:
+    """The punctuation that a row holds in a column, about the others; None where it is none."""
+    about = marked(schema, column)
+    try:
+        one = text.parse(words, about)
+    except PlanError:
+        return None
+    return Punctuation.of_mapping(schema, dict(zip(about.names, one.patterns, strict=True)))
 
 
 def event_times(column: pa.Array) -> tuple[Ints, record.Mask]:

@@ -62,6 +62,10 @@ class StepSpec:
     compactions: Mapping[str, frozenset[str]]
     kept: Mapping[str, AreaSpec] = field(default_factory=dict)
     """Areas that are compacted and not otherwise used."""
+    answered: Mapping[int, Kernel] = field(default_factory=dict)
+    """The kernels, by their places, that punctuations have something to say to."""
+    closing: Mapping[str, AreaSpec] = field(default_factory=dict)
+    """The areas of which they close a part."""
 
     def owners(self, task: int) -> tuple[int, int]:
         """The range of hashes that a task owns."""
@@ -107,7 +111,7 @@ class RoundTask:
         with self._store.segment() as segment:
             for number, place in enumerate(self._program.places):
                 if place.round == self._round:
-                    self._results[number] = self._run_place(place, segment)
+                    self._results[number] = self._run_place(number, place, segment)
         with self._store.segment() as published:
             self._publish(published)
         sent = {edge.number: self._send(edge) for edge in self._program.edges if self._passes(edge)}
@@ -115,9 +119,9 @@ class RoundTask:
 
     # --- operators ------------------------------------------------------------------------------
 
-    def _run_place(self, place: Place, segment: SegmentWriter) -> Elements:
+    def _run_place(self, number: int, place: Place, segment: SegmentWriter) -> Elements:
         started = perf_counter()
-        work = place.operator.work
+        work = self._spec.answered.get(number, place.operator.work)
         sparks = self._made_by_spark(place)
         schemas = [child.schema for child in place.operator.inputs]
         if sparks:
@@ -194,7 +198,7 @@ class RoundTask:
 
     def _compact(self, segment: SegmentWriter) -> None:
         """Rewrite this task's part of the runs that the driver chose."""
-        specs = {**self._program.specs(), **self._spec.kept}
+        specs = {**self._program.specs(), **self._spec.kept, **self._spec.closing}
         for name, chosen in self._spec.compactions.items():
             state = self._spec.areas[name]
             runs = self._runs(specs[name], (ref for ref in state.refs if ref.name in chosen))

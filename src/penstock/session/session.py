@@ -350,7 +350,8 @@ class Source:
         else:
             report = self._engine.receive_rows(self.name, batch)
         self._runner.wake()
-        return {"accepted": report.accepted, "late": report.late}
+        counts = {"accepted": report.accepted, "late": report.late}
+        return {**counts, "ungrammatical": report.broken} if report.broken else counts
 
     def attach(self, rows: DataFrame, **trigger: Any) -> StreamingQuery:
         """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""

@@ -9,6 +9,9 @@ from typing import Any, TypeAlias
 from penstock.element import BEGIN
 from penstock.state.store import RunRef
 
+Entry: TypeAlias = tuple[str, int]
+"""A punctuation as text, and from when on it holds."""
+
 
 @dataclass(frozen=True)
 class AreaState:
@@ -23,6 +26,7 @@ class SourceState:
     """How far a source has come: all its rows with a time before `frontier` have arrived.
 
     An idle source holds nobody back until its next batch. `kept`: all its rows still are.
+    `broken` are rows that a punctuation had ruled out. `ended`: the time from which on it is over.
     """
 
     frontier: int = BEGIN
@@ -32,6 +36,8 @@ class SourceState:
     late: int = 0
     idle: bool = False
     kept: bool = True
+    broken: int = 0
+    ended: int | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,7 @@ class Manifest:
     areas: Mapping[str, AreaState] = field(default_factory=dict)
     changelogs: Mapping[str, tuple[Publication, ...]] = field(default_factory=dict)
     sinks: Mapping[str, SinkState] = field(default_factory=dict)
+    punctuations: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
 
     def area(self, name: str) -> AreaState:
         return self.areas.get(name, AreaState())
@@ -97,6 +104,7 @@ class Dropped:
             definitions={k: v for k, v in m.definitions.items() if k != self.name},
             changelogs={k: v for k, v in m.changelogs.items() if k != self.name},
             sources={k: v for k, v in m.sources.items() if k != self.name},
+            punctuations={k: v for k, v in m.punctuations.items() if k != self.name},
             areas={k: v for k, v in m.areas.items() if k not in gone},
             sinks={k: v for k, v in m.sinks.items() if v.view != self.name},
         )
@@ -111,6 +119,19 @@ class Received:
 
     def apply(self, m: Manifest) -> Manifest:
         return replace(m, sources={**m.sources, self.source: self.state})
+
+
+@dataclass(frozen=True)
+class Punctuated:
+    """No more rows of a source like these; `anew`: this is all that was ever said."""
+
+    source: str
+    entries: tuple[Entry, ...]
+    anew: bool = False
+
+    def apply(self, m: Manifest) -> Manifest:
+        before = () if self.anew else m.punctuations.get(self.source, ())
+        return replace(m, punctuations={**m.punctuations, self.source: before + self.entries})
 
 
 @dataclass(frozen=True)
@@ -177,12 +198,13 @@ class Delivered:
 
 
 Action: TypeAlias = (
-    Defined | Dropped | Received | Advanced | Changed | Published | Retired | Delivered
+    Defined | Dropped | Received | Punctuated | Advanced | Changed | Published | Retired | Delivered
 )
 _ACTIONS: tuple[type[Action], ...] = (
     Defined,
     Dropped,
     Received,
+    Punctuated,
     Advanced,
     Changed,
     Published,
@@ -219,6 +241,7 @@ def manifest_from_json(data: dict[str, Any]) -> Manifest:
             for k, log in data["changelogs"].items()
         },
         sinks={k: _from_json(SinkState, v) for k, v in data["sinks"].items()},
+        punctuations={k: _entries(v) for k, v in data["punctuations"].items()},
     )
 
 
@@ -247,6 +270,12 @@ def _from_json(kind: type[Any], data: dict[str, Any]) -> Any:
     for name in ("removed", "areas"):
         if name in values:
             values[name] = tuple(values[name])
+    if "entries" in values:
+        values["entries"] = _entries(values["entries"])
     if "state" in values:
         values["state"] = _from_json(SourceState, values["state"])
     return kind(**values)
+
+
+def _entries(data: list[Any]) -> tuple[Entry, ...]:
+    return tuple((text, at) for text, at in data)

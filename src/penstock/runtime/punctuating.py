@@ -1,0 +1,115 @@
+"""What punctuations have said, for an engine: read from the log once, and kept up with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from penstock.element import BEGIN, INF
+from penstock.physical.closing import Said, answered, is_answered, reviewed
+from penstock.physical.kernel import Kernel
+from penstock.physical.program import Program
+from penstock.punctuation import Punctuation, Range, text
+from penstock.punctuation.closings import Closings
+from penstock.runtime.schemes import InBand, Never, Punctuated, Scheme
+from penstock.runtime.sources import SourceDefinition
+from penstock.runtime.times import ticks
+from penstock.state.manifest import Entry, Manifest, SourceState
+from penstock.state.run import AreaSpec
+
+_MANY = 1000
+
+
+@dataclass
+class Punctuations:
+    """Remembers how far the entries of each source were read."""
+
+    _read: dict[str, tuple[tuple[Entry, ...], Closings]] = field(default_factory=dict)
+
+    def of(self, source: SourceDefinition, manifest: Manifest) -> Closings:
+        """All that was said of a source, with the times at which it began to hold."""
+        if source.is_table:
+            return Closings.finite(source.schema)
+        entries = manifest.punctuations.get(source.name, ())
+        before, closings = self._read.get(source.name, ((), Closings.none(source.schema)))
+        if entries is not before:
+            if entries[: len(before)] != before:
+                before, closings = (), Closings.none(source.schema)
+            closings = closings.read(entries[len(before) :])
+            self._read[source.name] = entries, closings
+        ended = manifest.sources.get(source.name, SourceState()).ended
+        return replace(closings, ended=ended)
+
+    def said(
+        self, sources: Mapping[str, SourceDefinition], names: Iterable[str], manifest: Manifest
+    ) -> dict[str, Closings]:
+        return {name: self.of(sources[name], manifest) for name in names if name in sources}
+
+    def condensed(self, source: SourceDefinition, manifest: Manifest) -> tuple[Entry, ...] | None:
+        """The entries in fewer words, where there are many; None where it is not worth while.
+
+        What began to hold before the frontier may as well have begun there.
+        """
+        entries = manifest.punctuations.get(source.name, ())
+        frontier = manifest.frontier
+        if len(entries) < _MANY or frontier == BEGIN:
+            return None
+        closings = self.of(source, manifest).settled(frontier)
+        found = tuple((words, frontier if at == BEGIN else at) for words, at in closings.entries())
+        return found if 2 * len(found) < len(entries) else None
+
+
+def answers(program: Program, said: Said) -> dict[int, Kernel]:
+    """The kernels of a program that know what was said, where anything was."""
+    found: dict[int, Kernel] = {}
+    for number, place in enumerate(program.places):
+        work = place.operator.work
+        if isinstance(work, Kernel):
+            kernel = answered(work, said)
+            if kernel is not work:
+                found[number] = kernel
+    return found
+
+
+def closing(program: Program, kernels: Mapping[int, Kernel]) -> dict[str, AreaSpec]:
+    """The areas of which punctuations close a part."""
+    found: dict[str, AreaSpec] = {}
+    for number, kernel in kernels.items():
+        for area in map(reviewed, kernel.areas):
+            if is_answered(area.until):
+                found[program.places[number].area_name(area)] = area
+    return found
+
+
+def schemes_of(source: str, definitions: Mapping[str, Any]) -> tuple[Scheme, ...]:
+    streams = [d for d in definitions.values() if isinstance(d, Punctuated) and d.source == source]
+    return tuple(dict.fromkeys(scheme for stream in streams for scheme in stream.schemes))
+
+
+def column_of_marks(schemes: Iterable[Scheme]) -> str | None:
+    return next((scheme.column for scheme in schemes if isinstance(scheme, InBand)), None)
+
+
+def standing(scheme: Scheme) -> tuple[Entry, ...]:
+    """What a scheme says from the beginning on."""
+    if isinstance(scheme, Never):
+        return tuple((words, BEGIN) for words in scheme.punctuations)
+    return ()
+
+
+def as_frontier(punctuation: Punctuation, source: SourceDefinition) -> int | None:
+    """The frontier that a punctuation is, if it speaks of time only: no more rows before it."""
+    constrained = punctuation.constrained
+    if not constrained:
+        return INF
+    if source.time is None or constrained != (source.time,):
+        return None
+    match punctuation[source.time]:
+        case Range(None, high, _, closed) if high is not None:
+            return ticks(high) + int(closed)
+    return None
+
+
+def entry(punctuation: Punctuation, at: int) -> Entry:
+    return text.write(punctuation), at

@@ -1,0 +1,138 @@
+"""Punctuation schemes: where the punctuations of a source come from, beside being given by hand.
+
+They are the punctuate operators of the paper: marks that are in the stream, the order in which a
+stream is read, and knowledge of what a stream can never hold. A list of all values, of sensors for
+instance, is knowledge of the last kind: once each of them has reported an hour as done, no value is
+left for which the hour is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from penstock import record
+from penstock.element import BEGIN
+from penstock.punctuation import Constant, Punctuation, Range
+from penstock.runtime.sources import event_times, parsed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Mark: TypeAlias = tuple[Punctuation, int]
+"""A punctuation, and the time of the row that it came with."""
+
+
+@dataclass(frozen=True)
+class InBand:
+    """Rows in which a column is not NULL are punctuations, and it is their text."""
+
+    column: str
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """Rows come in the order of some columns: a larger value ends the smaller ones."""
+
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Never:
+    """What the source can never send, as texts."""
+
+    punctuations: tuple[str, ...]
+
+
+Scheme: TypeAlias = InBand | InOrder | Never
+
+
+@dataclass(frozen=True)
+class Punctuated:
+    """A source and its schemes; streams are this, and more."""
+
+    source: str
+    schemes: tuple[Scheme, ...]
+
+
+def marks_in(
+    rows: pa.Table | DataFrame,
+    schemes: tuple[Scheme, ...],
+    schema: pa.Schema,
+    time: str | None,
+    arrived: int | None,
+) -> Iterator[Mark]:
+    """The punctuations that come with a batch; texts that are none are left out."""
+    for scheme in schemes:
+        match scheme:
+            case InBand(column):
+                yield from _written(rows, column, schema, time, arrived)
+            case InOrder(columns):
+                yield from _reached(rows, columns, schema, time, arrived)
+
+
+def _written(
+    rows: Any, column: str, schema: pa.Schema, time: str | None, arrived: int | None
+) -> Iterator[Mark]:
+    found, at = _gathered(rows, (column,), time, arrived, not_null=True)
+    for words, t in zip(found.column(column).to_pylist(), at.tolist(), strict=True):
+        one = parsed(words, column, schema)
+        if one is not None:
+            yield one, t
+
+
+def _reached(
+    rows: Any, columns: tuple[str, ...], schema: pa.Schema, time: str | None, arrived: int | None
+) -> Iterator[Mark]:
+    """Where the largest value so far becomes larger; rows of one time come in any order."""
+    found, at = _gathered(rows, columns, time, arrived)
+    values = tuple(found.column(name).combine_chunks() for name in columns)
+    known = ~record.any_null(values, len(at))
+    values = tuple(value.filter(pa.array(known)) for value in values)
+    at = at[known]
+    rank = record.order_codes(values, [record.Direction()] * len(values), len(at))
+    order = np.lexsort((rank, at))
+    best = np.maximum.accumulate(rank[order]) if len(order) else rank
+    last = np.append(at[order][1:] != at[order][:-1], True) if len(order) else np.zeros(0, bool)
+    fresh = np.flatnonzero(last)
+    fresh = fresh[record.starts_of(best[fresh])]
+    first = {int(code): i for i, code in reversed(list(enumerate(rank.tolist())))}
+    for place in fresh.tolist():
+        row = first[int(best[place])]
+        for one in _smaller(columns, [value[row].as_py() for value in values], schema):
+            yield one, int(at[order[place]])
+
+
+def _smaller(
+    columns: tuple[str, ...], values: list[Any], schema: pa.Schema
+) -> Iterator[Punctuation]:
+    """All that comes before some values in the order of the columns."""
+    for i, name in enumerate(columns):
+        equal = {c: Constant(v) for c, v in zip(columns[:i], values[:i], strict=True)}
+        below = Range(None, values[i], high_closed=False)
+        yield Punctuation.of_mapping(schema, {**equal, name: below})
+
+
+def _gathered(
+    rows: Any,
+    columns: tuple[str, ...],
+    time: str | None,
+    arrived: int | None,
+    not_null: bool = False,
+) -> tuple[pa.Table, record.Ints]:
+    """Some columns of a batch, brought here, and the times of the rows."""
+    wanted = [*columns, *([time] if time is not None and arrived is None else [])]
+    if isinstance(rows, pa.Table):
+        found = rows.select(list(dict.fromkeys(wanted)))
+        if not_null:
+            found = found.filter(found.column(columns[0]).is_valid())
+    else:
+        test = f"`{columns[0]}` IS NOT NULL" if not_null else "TRUE"
+        found = rows.where(test).select(*dict.fromkeys(wanted)).toArrow()
+    if arrived is not None or time is None:
+        return found, np.full(found.num_rows, BEGIN if arrived is None else arrived)
+    return found, event_times(found.column(time).combine_chunks())[0]
