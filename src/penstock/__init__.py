@@ -16,11 +16,13 @@ if TYPE_CHECKING:
         PlanError,
         StateError,
         UnboundedError,
+        UngrammaticalRowError,
         UnknownNameError,
         UnsupportedError,
         WriterConflictError,
     )
     from penstock.memory.asking import check
+    from penstock.punctuation import between
     from penstock.runtime.datasource import register
     from penstock.session import Result, Session, Source, View, connect, view
 else:
@@ -37,11 +39,13 @@ else:
             "PlanError",
             "StateError",
             "UnboundedError",
+            "UngrammaticalRowError",
             "UnknownNameError",
             "UnsupportedError",
             "WriterConflictError",
         ),
         "penstock.memory.asking": ("check",),
+        "penstock.punctuation": ("between",),
         "penstock.runtime.datasource": ("register",),
         "penstock.session": ("Result", "Session", "Source", "View", "connect", "view"),
     }
@@ -69,10 +73,12 @@ __all__ = [
     "Source",
     "StateError",
     "UnboundedError",
+    "UngrammaticalRowError",
     "UnknownNameError",
     "UnsupportedError",
     "View",
     "WriterConflictError",
+    "between",
     "check",
     "connect",
     "register",

@@ -91,7 +91,9 @@ class Scene:
         operation = None
         if statement.operation is not None:
             operation = self._column(statement.operation, names, statement)
-        plan = tagged(source.plan, key, operation)
+        marks = [x.column for x in statement.punctuated if isinstance(x, s.ByColumn)]
+        hidden = [operation, *(self._column(mark, names, statement) for mark in marks)]
+        plan = tagged(source.plan, key, operation, hidden)
         return self._with(statement.name, Relation("stream", plan, source.time, source.hidden))
 
     def _schema(self, columns: tuple[s.ColumnDefinition, ...], statement: s.Statement) -> pa.Schema:

@@ -48,16 +48,16 @@ def reviewed(area: AreaSpec) -> AreaSpec:
 
 def asks(expr: Expr) -> bool:
     """Whether punctuations have something to say."""
-    return any(True for _ in _questions(expr))
+    return any(True for _ in questions(expr))
 
 
-def _questions(expr: Expr) -> Iterator[Call]:
+def questions(expr: Expr) -> Iterator[Call]:
     match expr:
         case Call(function, args):
             if function in (CLOSED, ENDED):
                 yield expr
             for arg in args:
-                yield from _questions(arg)
+                yield from questions(arg)
 
 
 def is_answered(expr: Expr | None) -> bool:

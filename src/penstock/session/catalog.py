@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from penstock.algebra.plan import Node, Scan
 from penstock.runtime.definitions import ViewDefinition
+from penstock.runtime.punctuating import column_of_marks
 from penstock.runtime.sources import SourceDefinition
 from penstock.sql.binding import Catalog, Entry, Relation
 from penstock.sql.binding.sources import tagged
@@ -32,7 +33,8 @@ def _entry(name: str, definition: Any, definitions: Mapping[str, Any]) -> Entry 
             return _stream(scan_of(definition), definition, "source")
         case StreamDefinition():
             source = definitions[definition.source]
-            plan = tagged(scan_of(source), definition.key, definition.operation)
+            hidden = [definition.operation, column_of_marks(definition.schemes)]
+            plan = tagged(scan_of(source), definition.key, definition.operation, hidden)
             return _stream(plan, source, "stream")
         case ViewDefinition():
             return Relation("view", definition.plan)

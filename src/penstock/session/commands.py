@@ -18,6 +18,7 @@ from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
 from penstock.memory.scene import Scene
 from penstock.memory.values import Declared
+from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.feeds import PortFeed, StreamFeed
@@ -26,6 +27,7 @@ from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
 from penstock.session.describing import described, explained
+from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
 from penstock.sql import parse
 from penstock.sql import statements as s
@@ -71,6 +73,8 @@ class Commands:
                 return self._create(statement, self._create_view)
             case s.Query():
                 return self._query(statement)
+            case s.Punctuate():
+                return self._punctuate(statement)
             case s.Drop():
                 return self._drop(statement)
             case s.Show():
@@ -194,11 +198,50 @@ class Commands:
                 complaints.wrong(
                     "The column of OP is a STRING: + u -, c u d or I U D.", statement.operation
                 )
-        if statement.punctuated:
-            complaints.unsupported("PUNCTUATED BY is not carried out yet.", "", statement.name)
-        definition = StreamDefinition(source.name, key, operation, statement.text)
+        schemes = schemes_of(
+            statement,
+            source.schema,
+            lambda name: self._column(name, source.schema, statement),
+            lambda table, column: self._values(table, column, statement),
+        )
+        definition = StreamDefinition(source.name, schemes, key, operation, statement.text)
         self._engine.define(statement.name.text, definition)
         return f"Stream {statement.name} is created."
+
+    def _values(self, table: Name, column: str, statement: s.CreateStream) -> list[Any]:
+        """The different values of a column of a table."""
+        tables = {n: d for n, d in self._engine.sources.items() if d.is_table}
+        name = next((n for n in tables if n.lower() == table.text.lower()), None)
+        if name is None:
+            Complaints(statement).unknown("table", table.text, tables, table)
+        self._column(Name(column, table.span), tables[name].schema, statement)
+        values = self._session.sql(f"SELECT DISTINCT `{column}` AS v FROM `{name}`").to_arrow()
+        return sorted(value for value in values.column("v").to_pylist() if value is not None)
+
+    def _punctuate(self, statement: s.Punctuate) -> Result:
+        source = self._punctuated_source(statement)
+        schema = self._engine.source(source).schema
+        found = in_sql(
+            statement.patterns,
+            schema,
+            lambda name: self._column(name, schema, statement),
+            Complaints(statement),
+        )
+        self._session.receive_punctuation(source, found)
+        return Result(f"No more rows of {source} that match {text.write(found)}.")
+
+    def _punctuated_source(self, statement: s.Punctuate) -> str:
+        """The source of what a statement names: itself, or that of a stream."""
+        name = self._find(statement.stream.text)
+        definition = self._engine.definitions.get(name) if name is not None else None
+        if isinstance(definition, StreamDefinition):
+            return definition.source
+        if name is None or not isinstance(definition, SourceDefinition) or definition.is_table:
+            known = [n for n, d in self._engine.definitions.items() if _takes_punctuations(d)]
+            Complaints(statement).unknown(
+                "source or stream", statement.stream.text, known, statement.stream
+            )
+        return name
 
     def _create_view(self, statement: s.CreateView) -> str:
         name, query = statement.name.text, statement.query
@@ -216,7 +259,7 @@ class Commands:
         plan = rewrite(bound.plan)
         self._check_memory(statement, plan)
         self._engine.define(name, ViewDefinition(plan, bound.key, statement.text))
-        return f"View {name} is created."
+        return " ".join([f"View {name} is created.", *waits_for(plan)])
 
     def _define_constants(self, bound: BoundView) -> None:
         for name, rows in bound.constants.items():
@@ -394,6 +437,12 @@ def _kind_and_text(definition: Any) -> tuple[s.Kind, str]:
         case StreamDefinition(text=text):
             return s.Kind.STREAM, text
     return s.Kind.VIEW, definition.text
+
+
+def _takes_punctuations(definition: Any) -> bool:
+    if isinstance(definition, SourceDefinition):
+        return not definition.is_table
+    return isinstance(definition, StreamDefinition)
 
 
 def _columns(schema: pa.Schema) -> str:

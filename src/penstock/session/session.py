@@ -19,6 +19,7 @@ import pyarrow as pa
 from penstock.algebra.plan import Node, Scan
 from penstock.element import INF
 from penstock.errors import PlanError
+from penstock.punctuation import Punctuation
 from penstock.runtime.analysis import SparkAnalyser
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine, Options
@@ -28,10 +29,12 @@ from penstock.runtime.listening import Listener
 from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
 from penstock.runtime.rows import arrow_schema, columns_of, fitted, schema_of
 from penstock.runtime.runner import Runner
+from penstock.runtime.schemes import Punctuated
 from penstock.runtime.sinks import Deliver, Sink, to_format
 from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area, stamped_on_arrival
 from penstock.runtime.spark import start_spark
 from penstock.runtime.times import Time, shown, ticks, time_types
+from penstock.session.punctuating import in_python
 from penstock.session.results import Result
 from penstock.sql import parse
 from penstock.sql.binding.types import shown as sql_type
@@ -189,6 +192,20 @@ class Session:
     def scan(self, source: str) -> Scan:
         """The plan that reads a source: an append-only stream of its rows."""
         return Scan(source, self._engine.source(source).schema, append_only=True)
+
+    def punctuate(self, stream: str, /, **columns: Any) -> None:
+        """No more rows of a source or stream come that match: `auction=[1001, 2004]`.
+
+        A column is given a value, a list of values, or a range as by `penstock.between(0, 3)`.
+        """
+        definition = self._engine.definitions.get(stream)
+        source = definition.source if isinstance(definition, Punctuated) else stream
+        found = in_python(columns, self._engine.source(source).schema)
+        self.receive_punctuation(source, found)
+
+    def receive_punctuation(self, source: str, punctuation: Punctuation) -> None:
+        self._engine.punctuate(source, [punctuation])
+        self._runner.wake()
 
     def source(self, name: str) -> Source:
         return Source(self, self._engine, self._runner, self._engine.source(name).name)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from penstock.runtime.schemes import Punctuated
 from penstock.sql.binding.catalog import Moment, SyncPoints
 
 
 @dataclass(frozen=True)
-class StreamDefinition:
+class StreamDefinition(Punctuated):
     """A tagged stream over a source; without a key every row is an insert."""
 
-    source: str
     key: tuple[str, ...]
     operation: str | None
     text: str

@@ -255,33 +255,33 @@ SELECT window(ts, '1 minute') FROM temps
        ^^^^^^^^^^^^^^^^^^^^^
 
 ==== EMIT FINAL that never emits
-SELECT room, count(*) FROM temps GROUP BY room EMIT FINAL
+SELECT count(*) FROM temps EMIT FINAL
 ----
-[UNSUPPORTED_FEATURE] No row of this query would ever be final: later rows can always change it. Group by window(ts, '10 seconds'), whose groups close when time passes their end, and select its start or end; or write EMIT CHANGES. SQLSTATE: 0A000
+[UNSUPPORTED_FEATURE] No row of this query would ever be final: later rows can always change it. Group by window(ts, '10 seconds'), whose groups close when time passes their end, and select its start or end; or by columns of a stream that punctuations close; or write EMIT CHANGES. SQLSTATE: 0A000
 == SQL (line 1, position 1) ==
-SELECT room, count(*) FROM temps GROUP BY room EMIT FINAL
-^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+SELECT count(*) FROM temps EMIT FINAL
+^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 ==== EMIT FINAL over a sliding window
 SELECT room, count(*) FROM temps [RANGE 5 MINUTES] GROUP BY room EMIT FINAL
 ----
-[UNSUPPORTED_FEATURE] Under EMIT FINAL rows stay, and here they are taken back again: by a window after a stream's name, a condition on NOW(), or the key of a stream. Group by window(ts, '10 seconds') instead, or write EMIT CHANGES. SQLSTATE: 0A000
+[UNSUPPORTED_FEATURE] Under EMIT FINAL rows stay, and here they are taken back again: by a window after a stream's name, or a condition on NOW(). Group by window(ts, '10 seconds') instead, or write EMIT CHANGES. SQLSTATE: 0A000
 == SQL (line 1, position 1) ==
 SELECT room, count(*) FROM temps [RANGE 5 MINUTES] GROUP BY room EMIT FINAL
 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
-==== EMIT FINAL over a keyed stream
-SELECT * FROM room_temp EMIT FINAL
+==== EMIT FINAL over a keyed stream without its key
+SELECT temp FROM room_temp EMIT FINAL
 ----
-[UNSUPPORTED_FEATURE] Under EMIT FINAL rows stay, and here they are taken back again: by a window after a stream's name, a condition on NOW(), or the key of a stream. Group by window(ts, '10 seconds') instead, or write EMIT CHANGES. SQLSTATE: 0A000
+[UNSUPPORTED_FEATURE] No row of this query would ever be final: later rows can always change it. Group by window(ts, '10 seconds'), whose groups close when time passes their end, and select its start or end; or by columns of a stream that punctuations close; or write EMIT CHANGES. SQLSTATE: 0A000
 == SQL (line 1, position 1) ==
-SELECT * FROM room_temp EMIT FINAL
-^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+SELECT temp FROM room_temp EMIT FINAL
+^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 
 ==== EMIT FINAL without the window in the select list
 SELECT count(*) FROM temps GROUP BY window(ts, '1 minute') EMIT FINAL
 ----
-[UNSUPPORTED_FEATURE] No row of this query would ever be final: later rows can always change it. Group by window(ts, '10 seconds'), whose groups close when time passes their end, and select its start or end; or write EMIT CHANGES. SQLSTATE: 0A000
+[UNSUPPORTED_FEATURE] No row of this query would ever be final: later rows can always change it. Group by window(ts, '10 seconds'), whose groups close when time passes their end, and select its start or end; or by columns of a stream that punctuations close; or write EMIT CHANGES. SQLSTATE: 0A000
 == SQL (line 1, position 1) ==
 SELECT count(*) FROM temps GROUP BY window(ts, '1 minute') EMIT FINAL
 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

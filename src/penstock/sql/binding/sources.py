@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -73,12 +73,16 @@ class _Check:
         return SqlContext(text, 0, len(text))
 
 
-def tagged(scan: Node, key: tuple[str, ...], operation: str | None) -> Node:
-    """The Tagger: a row replaces the last one of its key, or takes it away."""
+def tagged(
+    scan: Node, key: tuple[str, ...], operation: str | None, hidden: Collection[str | None] = ()
+) -> Node:
+    """The Tagger: a row replaces the last one of its key, or takes it away.
+
+    The columns that say how are hidden.
+    """
     plan = Upsert(scan, key, deleted=_deleted(scan, operation)) if key else scan
-    if operation is None:
-        return plan
-    return project(plan, [name for name in scan.schema.names if name != operation])
+    shown = [name for name in scan.schema.names if name not in hidden]
+    return plan if shown == scan.schema.names else project(plan, shown)
 
 
 def _deleted(scan: Node, operation: str | None) -> Expr | None:

@@ -1,0 +1,162 @@
+"""Punctuations as users write them, in SQL and in Python, as punctuations of a source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+from sqlglot import exp
+
+from penstock.algebra.expr import CLOSED, Literal
+from penstock.algebra.plan import Node, Restrict
+from penstock.errors import PlanError
+from penstock.physical.closing import known, questions
+from penstock.punctuation import (
+    Constant,
+    Empty,
+    Pattern,
+    Punctuation,
+    Range,
+    ValueList,
+    Wildcard,
+    literals,
+    text,
+)
+from penstock.punctuation.domain import domain_of
+from penstock.punctuation.pattern import complement
+from penstock.runtime.schemes import InBand, InOrder, Never, Scheme
+from penstock.sql import statements as s
+from penstock.sql.binding.complaints import Complaints
+from penstock.sql.text import Name
+
+ColumnOf = Callable[[Name], str]
+"""The column that a name means, in the spelling of the schema."""
+
+
+def in_sql(
+    patterns: Iterable[s.Pattern], schema: pa.Schema, column_of: ColumnOf, complaints: Complaints
+) -> Punctuation:
+    """What conditions say, each about one column."""
+    return Punctuation.of_mapping(schema, _named(patterns, schema, column_of, complaints))
+
+
+def in_python(patterns: Mapping[str, Any], schema: pa.Schema) -> Punctuation:
+    """A value, a list of values or a range for each column."""
+    return Punctuation.of_mapping(schema, {name: _meant(v) for name, v in patterns.items()})
+
+
+def schemes_of(
+    statement: s.CreateStream,
+    schema: pa.Schema,
+    column_of: ColumnOf,
+    values_of: Callable[[Name, str], list[Any]],
+) -> tuple[Scheme, ...]:
+    """The schemes of a stream; `values_of` reads the values of a column of a table."""
+    found: list[Scheme] = []
+    complaints = Complaints(statement)
+    for scheme in statement.punctuated:
+        match scheme:
+            case s.ByOrder(columns):
+                found.append(InOrder(tuple(map(column_of, columns))))
+            case s.ByColumn(name):
+                column = column_of(name)
+                if schema.field(column).type != pa.string():
+                    complaints.wrong("The column that holds punctuations is a STRING.", name)
+                found.append(InBand(column))
+            case s.ByDomain(patterns):
+                found.append(_only(_named(patterns, schema, column_of, complaints), schema))
+            case s.ByAll(name, table, per):
+                for other in per:
+                    column_of(other)
+                column = column_of(name)
+                listed = values_of(table, column)
+                if not listed:
+                    complaints.wrong(f"{table} has no rows, so nothing would ever end.", table)
+                found.append(_only({column: ValueList(tuple(listed))}, schema))
+    return tuple(found)
+
+
+def waits_for(plan: Node) -> Iterator[str]:
+    """What an answer to EMIT FINAL waits for, where it is punctuations alone."""
+    if not isinstance(plan, Restrict) or plan.start is None or known(plan.start, {}) is not None:
+        return
+    asked = [call for call in questions(plan.start) if call.function == CLOSED]
+    for name, *rest in dict.fromkeys(call.args for call in asked):
+        columns = ", ".join(
+            str(column.value) for column in rest[::2] if isinstance(column, Literal)
+        )
+        assert isinstance(name, Literal)
+        yield f"Its rows come when punctuations of {name.value} close {columns}."
+
+
+def _only(patterns: Mapping[str, Pattern], schema: pa.Schema) -> Never:
+    """Rows match all of these: what does not match one of them never comes."""
+    never = []
+    for name, pattern in patterns.items():
+        field = schema.field(name)
+        for other in complement([pattern], domain_of(field.type, field.nullable)):
+            never.append(text.write(Punctuation.of(schema, **{name: other})))
+    return Never(tuple(never))
+
+
+def _named(
+    patterns: Iterable[s.Pattern], schema: pa.Schema, column_of: ColumnOf, complaints: Complaints
+) -> dict[str, Pattern]:
+    found: dict[str, Pattern] = {}
+    for pattern in patterns:
+        name = column_of(pattern.column)
+        kind = schema.field(name).type
+
+        def value(tree: exp.Expr | None, kind: pa.DataType = kind) -> Any:
+            return None if tree is None else _constant(tree, kind, complaints)
+
+        match pattern:
+            case s.OneOf(_, values):
+                found[name] = _listed([value(each) for each in values])
+            case s.Between(_, low, high, low_open, high_open):
+                found[name] = Range(value(low), value(high), not low_open, not high_open)
+    return found
+
+
+def _constant(tree: exp.Expr, kind: pa.DataType, complaints: Complaints) -> Any:
+    """The value of the type that a constant expression is."""
+    match tree:
+        case exp.Null():
+            return None
+        case exp.Boolean():
+            return bool(tree.this)
+        case exp.Paren() | exp.Cast():
+            return _constant(tree.this, kind, complaints)
+        case exp.Neg():
+            return -_constant(tree.this, kind, complaints)
+        case exp.Literal(is_string=True) if pa.types.is_string(kind):
+            return tree.this
+        case exp.Literal():
+            try:
+                if not tree.is_string and pa.types.is_decimal(kind):
+                    return Decimal(tree.this)
+                return literals.read(tree.this, kind)
+            except literals.READ_ERRORS:
+                complaints.wrong(f"{tree.sql('spark')} is not {literals.expected(kind)}.", tree)
+    complaints.unsupported(
+        f"{tree.sql('spark')} is not a constant that a punctuation can hold.",
+        "Write a number, a text, TRUE, FALSE, NULL, DATE '...' or TIMESTAMP '...'.",
+        tree,
+    )
+
+
+def _meant(value: Any) -> Pattern:
+    match value:
+        case Wildcard() | Constant() | Range() | ValueList() | Empty():
+            return value
+        case list() | tuple() | set() | frozenset() | range():
+            if not value:
+                raise PlanError("an empty list rules nothing out; give at least one value")
+            return _listed(list(value))
+    return Constant(value)
+
+
+def _listed(values: list[Any]) -> Pattern:
+    return Constant(values[0]) if len(values) == 1 else ValueList(tuple(values))
