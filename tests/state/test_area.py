@@ -97,7 +97,7 @@ def test_differential_memory_and_files(seed: int, order: Order, tmp_path: Path) 
         for stored, store in zip(areas, stores, strict=True):
             stored.append(store, write, time)
             if rng.random() < 0.5 or time % 6 == 0:
-                stored.compact(store)
+                stored.compact(store, stored.spec)
             area = stored.open(store)
             if order == "hash":
                 alive = area.needed()

@@ -57,7 +57,7 @@ def test_a_row_is_kept_until_its_validity_ends_or_it_fell_due() -> None:
 @pytest.mark.parametrize("frontier", [-5, 0, 3, 10, 21, 40])
 def test_dead_rows_go(order: Order, frontier: int) -> None:
     _, run = random_run(4, order)
-    alive = without_dead(run, frontier)
+    alive = without_dead(spec(), run, frontier)
     assert len(alive) == np.count_nonzero(run.keep > frontier)
     assert alive.statistics.rows == len(alive)
 

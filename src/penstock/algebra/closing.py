@@ -8,6 +8,9 @@ What closes a record of a plan is an expression over its columns. `closed(s, a, 
 at which the punctuations of the stream s close the rows in which column a is x, and so on; it is
 looked up when a step runs. `earliest` and `latest` put times together, and NULL is never.
 
+Asked about `up to(x)` instead of x, it is the time at which x and all that sorts before it are
+closed.
+
 A result may lose a record, gain one, or change in either way. A record is final, and EMIT FINAL
 passes it on, when no more can be lost; an operator may forget what can no longer change.
 """
@@ -27,6 +30,7 @@ from penstock.algebra.expr import (
     EARLIEST,
     ENDED,
     LATEST,
+    UP_TO,
     Call,
     Column,
     Expr,
@@ -61,10 +65,18 @@ class Known:
 
     def most(self, name: str) -> Expr | None:
         """The largest time that the column can have."""
-        if name in self.exact:
-            value = self.exact[name]
-            return micros(value) if _is_time(value.type) else None
-        return self.upper.get(name)
+        value = self.exact.get(name)
+        match value:
+            case None:
+                return self.upper.get(name)
+            case Call(function, (inner, Literal(descending), _)) if function == UP_TO:
+                return micros(inner) if _is_time(inner.type) and not descending else None
+        return micros(value) if _is_time(value.type) else None
+
+    @property
+    def values(self) -> Mapping[str, Expr]:
+        """The columns whose values are known, not just that they are up to something."""
+        return {name: value for name, value in self.exact.items() if not _is_up_to(value)}
 
     def renamed(self, names: Sequence[str], others: Sequence[str]) -> Known:
         new = dict(zip(names, others, strict=True))
@@ -83,6 +95,13 @@ def closes(plan: p.Node, names: Sequence[str] | None = None, kind: Kind = "any")
 
 def closes_given(plan: p.Node, exact: Mapping[str, Expr], kind: Kind = "any") -> Expr | None:
     return _when(plan, Known(exact), kind)
+
+
+def closes_up_to(plan: p.Node, key: p.SortKey) -> Expr | None:
+    """From when on no record can come that sorts before a record, or as it, by a column."""
+    column = Column(key.column, plan.schema.field(key.column).type)
+    flags = (Literal(flag, pa.bool_()) for flag in (key.descending, key.nulls_first))
+    return closes_given(plan, {key.column: Call(UP_TO, (column, *flags), column.type)}, "gain")
 
 
 def meets(join: p.Join, left: bool) -> Expr | None:
@@ -144,7 +163,8 @@ def _when(plan: p.Node, known: Known, kind: Kind) -> Expr | None:
 
 def _scanned(scan: p.Scan, known: Known) -> Expr | None:
     name = Literal(scan.name, pa.string())
-    values = [arg for c in sorted(known.exact) for arg in (Literal(c, pa.string()), known.exact[c])]
+    exact = {c: v for c, v in known.exact.items() if _is_up_to(v)} or known.exact
+    values = [arg for c in sorted(exact) for arg in (Literal(c, pa.string()), exact[c])]
     marks = Call(CLOSED, (name, *values), pa.int64()) if values else None
     return earliest(_after(scan.time if scan.append_only else None, known), marks)
 
@@ -189,7 +209,7 @@ def _changes(plan: p.Changes, known: Known, kind: Kind) -> Expr | None:
 
 def _restricted(plan: p.Restrict, known: Known, kind: Kind) -> Expr | None:
     """What begins or ends at a time of the record changes then."""
-    exact = known.exact
+    exact = known.values
     if kind == "loss" and plan.end is None and plan.start == final_from(plan.input):
         return ALWAYS
     times = [_when(plan.input, known, kind)]
@@ -200,9 +220,14 @@ def _restricted(plan: p.Restrict, known: Known, kind: Kind) -> Expr | None:
     return latest(*times)
 
 
-def final_from(plan: p.Node) -> Expr | None:
-    """From when on a record cannot be lost again; at the latest from the end of all streams on."""
+def final_from(plan: p.Node, order: p.SortKey | None = None) -> Expr | None:
+    """From when on a record cannot be lost again; at the latest from the end of all streams on.
+
+    In an order, a record also waits for all that come before it.
+    """
     found = closes(plan, kind="loss")
+    if order is not None:
+        found = latest(found, closes_up_to(plan, order))
     if found is None or found == ALWAYS:
         return found
     return Call("coalesce", (found, ended(plan)), pa.int64())
@@ -246,8 +271,8 @@ def _marker(plan: p.Join, known: Known, side: str) -> Expr | None:
     """A value that is NULL just where a row has no partner on this side."""
     for equality in plan.on:
         name = equality.right if side == "right" else equality.left
-        if not equality.null_safe and name in known.exact:
-            return known.exact[name]
+        if not equality.null_safe and name in known.values:
+            return known.values[name]
     return None
 
 
@@ -341,6 +366,10 @@ def _later(time: Expr | None, by: int) -> Expr | None:
 
 def _named(known: Known, plan: p.Node, part: p.Node) -> Known:
     return known.renamed(plan.schema.names, part.schema.names)
+
+
+def _is_up_to(value: Expr) -> bool:
+    return isinstance(value, Call) and value.function == UP_TO
 
 
 def _is_time(kind: pa.DataType) -> bool:

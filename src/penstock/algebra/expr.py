@@ -20,8 +20,8 @@ CONVERSIONS = ("cast", "unix_micros", "timestamp_micros", "unix_date")
 LOGIC = ("and", "or", "not", "is null", "if", "coalesce")
 SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC)
 
-CLOSED, ENDED, EARLIEST, LATEST = "closed", "ended", "earliest", "latest"
-CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST)
+CLOSED, ENDED, EARLIEST, LATEST, UP_TO = "closed", "ended", "earliest", "latest", "up to"
+CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST, UP_TO)
 """Functions of times, known in kernels only: NULL is never. See `penstock.rewrite.closing`."""
 
 _WHOLE = (pa.int8(), pa.int16(), pa.int32(), pa.int64())

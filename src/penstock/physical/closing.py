@@ -14,10 +14,21 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from penstock.algebra.closing import ALWAYS, earliest, latest
-from penstock.algebra.expr import CLOSED, EARLIEST, ENDED, LATEST, Call, Expr, Literal, Lookup
+from penstock.algebra.expr import (
+    CLOSED,
+    EARLIEST,
+    ENDED,
+    LATEST,
+    UP_TO,
+    Call,
+    Expr,
+    Literal,
+    Lookup,
+)
 from penstock.physical.kernel import Kernel
 from penstock.punctuation.closings import Closings
-from penstock.record import Columns
+from penstock.punctuation.prefixes import Prefixes
+from penstock.record import Columns, Direction
 from penstock.state.run import AreaSpec
 
 T = TypeVar("T", Kernel, AreaSpec)
@@ -106,7 +117,15 @@ def _closed(call: Call, said: Said) -> Expr | None:
     times = closings.over(columns) if closings is not None and closings.timed else None
     if not times:
         return None
-    return ALWAYS if times.always else Lookup(times, tuple(rest[1::2]), pa.int64())
+    if times.always:
+        return ALWAYS
+    match rest[1::2]:
+        case [Call(function, (value, Literal(descending), Literal(nulls_first)))] if (
+            function == UP_TO
+        ):
+            prefixes = Prefixes(times, Direction(descending, nulls_first))
+            return Lookup(prefixes, (value,), pa.int64())
+    return Lookup(times, tuple(rest[1::2]), pa.int64())
 
 
 def _ended(names: list[str], said: Said) -> Expr | None:

@@ -54,7 +54,7 @@ class LocalPipeline:
     def __init__(self, plan: p.Node, store: Store | None = None) -> None:
         self.root = Graph().lower(plan)
         self.frontier = BEGIN
-        self._store = store or MemoryStore()
+        self.store = store or MemoryStore()
         self._operators = list(self.root.walk())
         self.areas: dict[tuple[int, str], StoredArea] = {
             (i, spec.name): StoredArea(spec)
@@ -86,12 +86,12 @@ class LocalPipeline:
             case Kernel() as asking:
                 kernel = answered(asking, said)
                 specs = {spec.name: reviewed(spec) for spec in kernel.areas}
-                opened = {name: self.areas[i, name].open(self._store) for name in specs}
+                opened = {name: self.areas[i, name].open(self.store) for name in specs}
                 result = kernel.step(opened, given, self.frontier, w1)
                 for name, write in result.writes.items():
-                    self.areas[i, name].append(self._store, write, w1)
+                    self.areas[i, name].append(self.store, write, w1)
                 for name, spec in specs.items():
-                    self.areas[i, name].compact(self._store, spec)
+                    self.areas[i, name].compact(self.store, spec)
                 return result.out
             case transform:
                 return transform.apply(*given)

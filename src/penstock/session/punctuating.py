@@ -82,13 +82,13 @@ def waits_for(plan: Node) -> Iterator[str]:
     """What an answer to EMIT FINAL waits for, where it is punctuations alone."""
     if not isinstance(plan, Restrict) or plan.start is None or known(plan.start, {}) is not None:
         return
-    asked = [call for call in questions(plan.start) if call.function == CLOSED]
-    for name, *rest in dict.fromkeys(call.args for call in asked):
-        columns = ", ".join(
-            str(column.value) for column in rest[::2] if isinstance(column, Literal)
-        )
-        assert isinstance(name, Literal)
-        yield f"Its rows come when punctuations of {name.value} close {columns}."
+    asked: dict[tuple[str, ...], None] = {}
+    for call in questions(plan.start):
+        if call.function == CLOSED:
+            names = (call.args[0], *call.args[1::2])
+            asked[tuple(str(name.value) for name in names if isinstance(name, Literal))] = None
+    for name, *columns in asked:
+        yield f"Its rows come when punctuations of {name} close {', '.join(columns)}."
 
 
 def _only(patterns: Mapping[str, Pattern], schema: pa.Schema) -> Never:

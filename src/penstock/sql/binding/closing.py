@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from penstock.algebra.closing import ALWAYS, final_from
-from penstock.algebra.plan import Node, Restrict, Window, append_only
+from penstock.algebra.plan import Node, Restrict, SortKey, Window, append_only
 from penstock.sql.binding.complaints import Complaints
 
 
-def final(plan: Node, complaints: Complaints) -> Node:
-    """The records of a plan from when on they are final; they stay."""
-    if append_only(plan):
+def final(plan: Node, complaints: Complaints, order: SortKey | None = None) -> Node:
+    """The records of a plan from when on they are final; they stay, and come in order."""
+    if append_only(plan) and order is None:
         return plan
-    start = final_from(plan)
+    start = final_from(plan, order)
     if start == ALWAYS:
         return plan
     if any(isinstance(node, Window) or _ends(node) for node in plan.walk()):

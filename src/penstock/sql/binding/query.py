@@ -281,7 +281,7 @@ class QueryBinder:
                 column = self.b.fresh("order")
                 extra.append((column, self.b.expr(value, frame)))
             if column not in [key.column for key in keys]:
-                keys.append(_sort_key(column, ordered))
+                keys.append(sort_key(column, ordered))
         carried = kept(frame.plan, around.carried)
         plan: Node = Map(frame.plan, (*computed, *extra, *carried))
         if tree.args.get("distinct"):
@@ -374,7 +374,7 @@ class QueryBinder:
         for ordered in self._order(tree, Scope(), outputs):
             column, frame = self.b.column(ordered.this, frame, "order")
             if column not in [key.column for key in keys]:
-                keys.append(_sort_key(column, ordered))
+                keys.append(sort_key(column, ordered))
         plan = self._cut(tree, frame.plan, keys, around)
         if plan is frame.plan:
             return answer
@@ -472,7 +472,7 @@ def _fields(row: exp.Expr) -> list[exp.Expr]:
     return row.expressions if isinstance(row, exp.Tuple) else [unwrapped(row)]
 
 
-def _sort_key(column: str, ordered: exp.Ordered) -> SortKey:
+def sort_key(column: str, ordered: exp.Ordered) -> SortKey:
     descending = bool(ordered.args.get("desc"))
     first = ordered.args.get("nulls_first")
     return SortKey(column, descending, not descending if first is None else bool(first))

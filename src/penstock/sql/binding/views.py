@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+from sqlglot import exp
 
 from penstock.algebra.expr import Column
 from penstock.algebra.keys import key_of
-from penstock.algebra.plan import Map, Node
+from penstock.algebra.plan import Map, Node, SortKey
 from penstock.rewrite.progress import with_closing
 from penstock.sql.binding.analyser import Analyser
 from penstock.sql.binding.catalog import Catalog
 from penstock.sql.binding.closing import final
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.context import Binding, Surroundings
-from penstock.sql.binding.query import QueryBinder, as_stream
+from penstock.sql.binding.query import QueryBinder, as_stream, sort_key
 from penstock.sql.binding.scalars import Scalars
 from penstock.sql.binding.scopes import Names
 from penstock.sql.statements import Emit, Query
@@ -59,8 +60,29 @@ def bind_query(
     if query.output is not None:
         plan = as_stream(plan, query.output.value)
     if query.emit is Emit.FINAL:
-        plan = final(plan, complaints)
+        plan = final(plan, complaints, _order(query, names, complaints))
     return BoundView(plan, key_of(plan), binding.constants)
+
+
+def _order(query: Query, names: Sequence[str], complaints: Complaints) -> SortKey | None:
+    """The column by which rows are to come in order, where no LIMIT has used the clause up."""
+    clause = query.tree.args.get("order")
+    if clause is None or query.tree.args.get("limit") or query.tree.args.get("offset"):
+        return None
+    key = clause.expressions[0]
+    key = key if isinstance(key, exp.Ordered) else exp.Ordered(this=key)
+    match key.this:
+        case exp.Literal(is_string=False, this=place) if 1 <= int(place) <= len(names):
+            return sort_key(names[int(place) - 1], key)
+        case exp.Column(name=wanted):
+            for name in names:
+                if name.lower() == wanted.lower():
+                    return sort_key(name, key)
+    complaints.unsupported(
+        "Under EMIT FINAL, rows come in the order of a column that they have.",
+        "Select what ORDER BY names first, or leave ORDER BY out.",
+        key,
+    )
 
 
 def _unique(names: Sequence[str], complaints: Complaints | None) -> list[str]:
