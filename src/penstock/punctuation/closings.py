@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.element import BEGIN, INF
-from penstock.punctuation import text
+from penstock.punctuation import bulk, text
 from penstock.punctuation.blocks import Block, Side, arranged
 from penstock.punctuation.covering import begin_of, without_attribute
 from penstock.punctuation.pattern import Range
@@ -47,9 +47,16 @@ class Closings:
         """Of a table, which has all its rows from the beginning."""
         return Closings(schema, PunctuationSet.everything(schema.append(AT)), BEGIN)
 
-    def read(self, entries: Iterable[Entry]) -> Closings:
+    def read(self, entries: Sequence[Entry]) -> Closings:
         """The same and more, from their texts."""
-        return self.also((text.parse(written, self.schema), at) for written, at in entries)
+        texts, times = zip(*entries, strict=True) if entries else ((), ())
+        words, at = pa.array(texts, pa.string()), np.array(times, dtype=np.int64)
+        boxes, plain = bulk.read(words, at, self.schema)
+        if boxes:
+            new = PunctuationSet(self.timed.schema, arranged(boxes))
+            self = replace(self, timed=self.timed | new)
+        rest = np.flatnonzero(~plain).tolist()
+        return self.also((text.parse(texts[i], self.schema), times[i]) for i in rest)
 
     def also(self, punctuations: Iterable[tuple[Punctuation, int]]) -> Closings:
         wide = self.schema.append(AT)

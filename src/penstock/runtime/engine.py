@@ -326,11 +326,11 @@ class Engine:
         arrived = _moment(late_before) if source.arrival else None
         schemes = schemes_of(name, self.definitions)
         earliest = self._open_from(state)
-        marks = [
-            (one, max(t + 1, earliest))
-            for one, t in marks_in(rows, schemes, source.schema, source.time, arrived)
-        ]
-        closed = said.also(marks).times
+        marks = tuple(
+            (words, max(t + 1, earliest))
+            for words, t in marks_in(rows, schemes, source.schema, source.time, arrived)
+        )
+        closed = said.read(marks).times
         column = column_of_marks(schemes)
         report = run(Ingest(source, lanes, late_before, self.tasks, keep, arrived, closed, column))
         if report.broken and source.late == "fail":
@@ -364,7 +364,7 @@ class Engine:
             )
             actions: list[Action] = [Received(name, state), *_filled(report)]
             if marks:
-                actions.append(Said(name, tuple(entry(one, at) for one, at in marks)))
+                actions.append(Said(name, marks))
             self.commit(*actions, *self._no_longer_kept(name, state))
         return report
 
@@ -390,7 +390,9 @@ class Engine:
                 self.commit(Said(name, tuple(entries)))
 
     def _said(self, names: Iterable[str]) -> dict[str, Closings]:
-        return self._punctuations.said(self.sources, names, self.manifest)
+        """What punctuations said, from the beginning of time on."""
+        found = self._punctuations.since_the_beginning
+        return {name: found(self.sources[name], self.manifest) for name in names}
 
     def _end(self, name: str) -> int:
         """When a source would be over if nothing more came."""
@@ -458,8 +460,9 @@ class Engine:
             program, w0 = self.program, manifest.frontier
         kept = {area.name: area for area in map(input_area, self.sources.values())}
         areas = {name: manifest.area(name) for name in (*program.specs(), *kept)}
-        said = self._said(frozenset().union(*(view.sources for view in self.views.values())))
-        kernels = answers(program, {name: one.settled(w0) for name, one in said.items()})
+        read = frozenset().union(*(view.sources for view in self.views.values()))
+        said = {name: self._punctuations.of(self.sources[name], manifest) for name in read}
+        kernels = answers(program, said)
         closed = closing(program, kernels)
         compactions = self._compactions(areas, closed if self._reviewed < w0 else {})
         spec = StepSpec(

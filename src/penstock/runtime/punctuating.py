@@ -23,28 +23,31 @@ _MANY = 1000
 
 @dataclass
 class Punctuations:
-    """Remembers how far the entries of each source were read."""
+    """Remembers how far the entries of each source were read, and what they add up to."""
 
-    _read: dict[str, tuple[tuple[Entry, ...], Closings]] = field(default_factory=dict)
+    _read: dict[str, tuple[tuple[Entry, ...], int, Closings]] = field(default_factory=dict)
 
     def of(self, source: SourceDefinition, manifest: Manifest) -> Closings:
-        """All that was said of a source, with the times at which it began to hold."""
+        """What was said of a source, for whoever looks from the frontier on."""
         if source.is_table:
             return Closings.finite(source.schema)
         entries = manifest.punctuations.get(source.name, ())
-        before, closings = self._read.get(source.name, ((), Closings.none(source.schema)))
-        if entries is not before:
+        nothing = ((), BEGIN, Closings.none(source.schema))
+        before, frontier, closings = self._read.get(source.name, nothing)
+        if entries is not before or frontier < manifest.frontier:
             if entries[: len(before)] != before:
-                before, closings = (), Closings.none(source.schema)
-            closings = closings.read(entries[len(before) :])
-            self._read[source.name] = entries, closings
-        ended = manifest.sources.get(source.name, SourceState()).ended
-        return replace(closings, ended=ended)
+                before, _, closings = nothing
+            closings = closings.read(entries[len(before) :]).settled(manifest.frontier)
+            self._read[source.name] = entries, manifest.frontier, closings
+        return replace(closings, ended=_ended(source, manifest))
 
-    def said(
-        self, sources: Mapping[str, SourceDefinition], names: Iterable[str], manifest: Manifest
-    ) -> dict[str, Closings]:
-        return {name: self.of(sources[name], manifest) for name in names if name in sources}
+    def since_the_beginning(self, source: SourceDefinition, manifest: Manifest) -> Closings:
+        """The same with the times at which all of it began to hold."""
+        if source.is_table:
+            return Closings.finite(source.schema)
+        entries = manifest.punctuations.get(source.name, ())
+        closings = Closings.none(source.schema).read(entries)
+        return replace(closings, ended=_ended(source, manifest))
 
     def condensed(self, source: SourceDefinition, manifest: Manifest) -> tuple[Entry, ...] | None:
         """The entries in fewer words, where there are many; None where it is not worth while.
@@ -55,9 +58,14 @@ class Punctuations:
         frontier = manifest.frontier
         if len(entries) < _MANY or frontier == BEGIN:
             return None
-        closings = self.of(source, manifest).settled(frontier)
-        found = tuple((words, frontier if at == BEGIN else at) for words, at in closings.entries())
-        return found if 2 * len(found) < len(entries) else None
+        closings = self.of(source, manifest)
+        if 2 * len(closings.timed) > len(entries):
+            return None
+        return tuple((words, frontier if at == BEGIN else at) for words, at in closings.entries())
+
+
+def _ended(source: SourceDefinition, manifest: Manifest) -> int | None:
+    return manifest.sources.get(source.name, SourceState()).ended
 
 
 def answers(program: Program, said: Said) -> dict[int, Kernel]:

@@ -17,14 +17,15 @@ import pyarrow as pa
 
 from penstock import record
 from penstock.element import BEGIN
-from penstock.punctuation import Constant, Punctuation, Range
-from penstock.runtime.sources import event_times, parsed
+from penstock.punctuation import Constant, Punctuation, Range, text
+from penstock.punctuation.bulk import well_formed, widened
+from penstock.runtime.sources import event_times
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Mark: TypeAlias = tuple[Punctuation, int]
-"""A punctuation, and the time of the row that it came with."""
+Mark: TypeAlias = tuple[str, int]
+"""A punctuation as text, and the time of the row that it came with."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,11 @@ def _written(
     rows: Any, column: str, schema: pa.Schema, time: str | None, arrived: int | None
 ) -> Iterator[Mark]:
     found, at = _gathered(rows, (column,), time, arrived, not_null=True)
-    for words, t in zip(found.column(column).to_pylist(), at.tolist(), strict=True):
-        one = parsed(words, column, schema)
-        if one is not None:
-            yield one, t
+    texts = found.column(column).combine_chunks()
+    place = schema.get_field_index(column)
+    good = well_formed(texts, schema.remove(place))
+    words = widened(texts.filter(pa.array(good)), schema, place)
+    yield from zip(words, at[good].tolist(), strict=True)
 
 
 def _reached(
@@ -104,7 +106,7 @@ def _reached(
     for place in fresh.tolist():
         row = first[int(best[place])]
         for one in _smaller(columns, [value[row].as_py() for value in values], schema):
-            yield one, int(at[order[place]])
+            yield text.write(one), int(at[order[place]])
 
 
 def _smaller(

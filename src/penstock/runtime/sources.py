@@ -22,7 +22,7 @@ from penstock.element import BEGIN, INF, Elements, concat
 from penstock.errors import PlanError
 from penstock.physical.branches import STAMP
 from penstock.physical.program import Lane
-from penstock.punctuation import Punctuation, text
+from penstock.punctuation.bulk import well_formed
 from penstock.punctuation.closings import Times
 from penstock.record import Ints
 from penstock.runtime.feeds import Feed
@@ -250,10 +250,11 @@ class Ingest:
         if self.marks is None:
             return none, none.copy()
         mark = record.valid(rows.column(self.marks))
-        words = rows.column(self.marks).filter(pa.array(mark)).to_pylist()
-        broken = none.copy()
+        words = rows.column(self.marks).filter(pa.array(mark))
         schema = self.source.schema
-        broken[mark] = [parsed(text, self.marks, schema) is None for text in words]
+        about = schema.remove(schema.get_field_index(self.marks))
+        broken = none.copy()
+        broken[mark] = ~well_formed(words, about)
         return mark & ~broken, broken
 
     def _ruled_out(self, rows: Elements) -> record.Mask:
@@ -280,21 +281,6 @@ class Ingest:
             part = x.where(owner == task)
             if len(part):
                 yield segment.write(sorted_run(lane.area, part), hash_range(task, self.tasks))
-
-
-def marked(schema: pa.Schema, column: str) -> pa.Schema:
-    """The columns that punctuations in a column are about: all others."""
-    return pa.schema([field for field in schema if field.name != column])
-
-
-def parsed(words: str, column: str, schema: pa.Schema) -> Punctuation | None:
-    """The punctuation that a row holds in a column, about the others; None where it is none."""
-    about = marked(schema, column)
-    try:
-        one = text.parse(words, about)
-    except PlanError:
-        return None
-    return Punctuation.of_mapping(schema, dict(zip(about.names, one.patterns, strict=True)))
 
 
 def event_times(column: pa.Array) -> tuple[Ints, record.Mask]:
