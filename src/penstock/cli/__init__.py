@@ -5,5 +5,5 @@ main ─┬─ running    statements of files, then steps
       ├─ shell      a prompt
       ├─ showing    a state directory, without Spark
       ├─ demo       a live auction            demo_screen  its picture
-      └─ starting   Spark, quietly            printing     results and errors
+      └─ starting   Spark, quietly            waiting      with a bar   printing    results
 """

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from penstock.cli.demo_screen import PICTURE, Screen, highlighted, save_svg
 from penstock.cli.showing import rows_of
+from penstock.cli.waiting import finished
 from penstock.memory.asking import check
 from penstock.runtime.reading import Reading
 
@@ -75,9 +76,9 @@ class Demo:
         self._now = START
 
     def run(self, seconds: float) -> None:
-        self._define()
+        finished(self._db, "Creating five views ...", self._define)
         try:
-            self._bids(seconds)
+            finished(self._db, "", lambda: self._bids(seconds))
         except KeyboardInterrupt:
             self._console.print("Stopped. All that was done is kept.")
         verdict = list(verdict_and_repair())
@@ -137,10 +138,12 @@ class Demo:
 
     def _next_commands(self) -> Text:
         command, path = command_name(), self._db.path
+        before = np.datetime64((START + self._now) // 2 // SECOND, "s").item()
+        last = list(self._db.engine.views)[-1]
         lines = [
             ("what is in its state directory", f"show {path}"),
-            ("the board as it was", f"show {path} board --at '2026-03-01 12:02:30'"),
-            ("ask more: SELECT * FROM rich;", f"shell --path {path}"),
+            ("the board as it was", f"show {path} board --at '{before}'"),
+            (f"ask more: SELECT STREAMED * FROM {last};", f"shell --path {path}"),
         ]
         if Path("examples").is_dir():
             lines.append(("six small pipelines", "run examples/*.sql"))

@@ -1,4 +1,7 @@
-"""The commands and their options. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 an error."""
+"""The commands and their options.
+
+Exit codes: 0 done, 1 the answer is no, 2 usage, 3 an error, 130 interrupted.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 EPILOG = """\b
 Exit codes: 0 done; 1 the answer is no; 2 a command that cannot be read;
-3 an error of a statement, with its place.
+3 an error of a statement, with its place; 130 interrupted.
 
 \b
 Completion of commands and options in your shell:
