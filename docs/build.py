@@ -22,6 +22,7 @@ ROOT = DOCS.parent
 SITE = ROOT / "build" / "docs"
 EXAMPLES = ROOT / "examples"
 FIRST = ("README", "tutorial", "language", "python", "semantics", "memory", "testing")
+LONG = 30  # letters of a title that the menu does not show
 GROUPS = {"docs": "", "papers": "Papers", "decisions": "Decisions"}
 STYLE = HtmlFormatter(style="friendly", nowrap=True)
 
@@ -46,7 +47,7 @@ a { color: #1f5f99 } img { max-width: 100% }
 code { font-size: .88em; background: #f3f3ef; padding: .08em .25em; border-radius: 3px }
 pre { background: #f7f7f4; padding: .8rem 1rem; overflow-x: auto; border-radius: 6px;
   line-height: 1.4; margin: .8rem 0 }
-pre code { background: none; padding: 0 }
+pre { font-size: .88em } pre code { background: none; padding: 0; font-size: 1em }
 pre.output { background: none; border-left: 3px solid #d8d8d0; border-radius: 0;
   margin-top: -.3rem }
 main table { border-collapse: collapse; display: block; overflow-x: auto; font-size: .95em }
@@ -94,7 +95,10 @@ def _navigation(own: Path, up: str, pages: dict[Path, Path], titles: dict[Path, 
         order = {name: number for number, name in enumerate(FIRST)}
         for page in sorted(members, key=lambda p: order.get(p.stem, len(order))):
             mark = ' aria-current="page"' if page == own else ""
-            lines.append(f'<a href="{up}{pages[page]}"{mark}>{escape(titles[page])}</a>')
+            name = titles[page].split(":")[0]
+            if len(name) > LONG:
+                name = page.stem.replace("-", " ").capitalize()
+            lines.append(f'<a href="{up}{pages[page]}"{mark}>{escape(name)}</a>')
     return "\n".join(lines)
 
 

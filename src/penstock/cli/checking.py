@@ -6,19 +6,14 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from penstock.algebra.plan import Node
 from penstock.cli.questions import Asked
 from penstock.memory.asking import verdict
 from penstock.memory.report import MemoryVerdict
 
 
 def verdicts(questions: Iterable[Asked]) -> Iterator[tuple[str, MemoryVerdict]]:
-    """The verdict on each; none where it is the plan of an earlier one, as `SELECT * FROM v` is."""
-    judged: list[Node] = []
     for asked in questions:
-        if asked.plan not in judged:
-            judged.append(asked.plan)
-            yield asked.name, verdict((asked.statement,), asked.scene, asked.views_below)
+        yield asked.name, verdict((asked.statement,), asked.scene, asked.views_below)
 
 
 def as_text(name: str, found: MemoryVerdict) -> str:

@@ -58,7 +58,10 @@ class Asked:
 
 
 def questions(statements: Sequence[s.Statement], start: Start) -> list[Asked]:
-    """The views and queries of a file; `start` starts Spark, where that is needed."""
+    """The views and queries of a file; `start` starts Spark, where that is needed.
+
+    One whose plan is that of an earlier one is left out: `SELECT * FROM v` after CREATE VIEW v.
+    """
     local = _Doubtful()
     try:
         found = _asked(statements, local, local.columns)
@@ -78,7 +81,8 @@ def _asked(
     analyser: Analyser,
     columns: Callable[[s.CreateTable], Columns],
 ) -> list[Asked]:
-    scene, found, queries = Scene(Catalog({}, None), analyser), [], 0
+    scene, queries = Scene(Catalog({}, None), analyser), 0
+    found: list[Asked] = []
     views: tuple[s.CreateView, ...] = ()
     for statement in statements:
         try:
@@ -91,7 +95,7 @@ def _asked(
                         else f"view {statement.name}"
                     )
                     plan = scene.plan(statement)
-                    if plan is not None:
+                    if plan is not None and plan not in [asked.plan for asked in found]:
                         found.append(Asked(name, statement, plan, scene, views))
                     if isinstance(statement, s.CreateView):
                         scene, views = scene.after([statement]), (*views, statement)
