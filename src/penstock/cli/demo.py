@@ -139,11 +139,10 @@ class Demo:
     def _next_commands(self) -> Text:
         command, path = command_name(), self._db.path
         before = np.datetime64((START + self._now) // 2 // SECOND, "s").item()
-        last = list(self._db.engine.views)[-1]
         lines = [
             ("what is in its state directory", f"show {path}"),
             ("the board as it was", f"show {path} board --at '{before}'"),
-            (f"ask more: SELECT STREAMED * FROM {last};", f"shell --path {path}"),
+            ("ask more: SELECT STREAMED * FROM board;", f"shell --path {path}"),
         ]
         if Path("examples").is_dir():
             lines.append(("six small pipelines", "run examples/*.sql"))

@@ -121,7 +121,7 @@ class Screen:
         return table
 
     def _operators(self) -> Table:
-        table = _table("operator", "now", "over time")
+        table = _table("operator", "now", "trend")
         largest = sorted(self._state.items(), key=lambda item: -max(item[1]))
         for operator, sizes in largest[: LINES - 1]:
             if max(sizes):
