@@ -13,10 +13,12 @@ import pytest
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import FUNCTIONS
+from penstock.algebra.outline import outline
 from penstock.algebra.reference import Reference
 from penstock.physical import kernels
 from penstock.physical.lower import Graph
-from penstock.testing import Plans, outline, random_plan, random_streams, scans_of
+from penstock.testing.random_plans import Plans, random_plan, scans_of
+from penstock.testing.random_streams import random_streams
 from tests.laws.nodes import NODES
 
 KERNELS = Path(inspect.getfile(kernels)).parent

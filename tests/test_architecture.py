@@ -138,7 +138,7 @@ def own_files(folder: Path = ROOT) -> Iterator[Path]:
         if path.is_dir() and not path.is_symlink():
             if not NOT_OURS.fullmatch(path.name):
                 yield from own_files(path)
-        elif path.is_file():
+        elif path.is_file() and path.name != ".git":
             yield path
 
 

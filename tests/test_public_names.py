@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import penstock
-from penstock import errors, session
+from penstock import errors, session, testing
 from penstock.memory import asking
 from penstock.runtime import datasource
 
@@ -20,6 +20,13 @@ def test_the_public_names_are_the_documented_ones() -> None:
     documented = re.findall(r"^\| `penstock\.(\w+)", page, re.MULTILINE)
     assert sorted(documented) == sorted(penstock.__all__)
     assert set(penstock.__all__) <= set(dir(penstock))
+
+
+def test_the_names_for_tests_are_the_documented_ones() -> None:
+    page = (ROOT / "docs" / "testing.md").read_text("utf-8")
+    rows = [row.split("|")[1] for row in re.findall(r"^\| `penstock.*", page, re.MULTILINE)]
+    documented = re.findall(r"`(?:penstock\.testing\.)?(\w+)", " ".join(rows))
+    assert sorted(documented) == sorted(testing.__all__)
 
 
 @pytest.mark.parametrize("name", penstock.__all__)
@@ -39,7 +46,11 @@ def test_other_names_are_not_there() -> None:
 
 
 PROJECT = """
+from pathlib import Path
+from random import Random
+
 import penstock
+from penstock.testing import KILL, STEP, Rows, Script, local_session, random_rows
 
 
 def hottest(path: str) -> list[dict[str, object]]:
@@ -60,6 +71,17 @@ def hottest(path: str) -> list[dict[str, object]]:
             print(error.getCondition())
             raise
         return list(result)
+
+
+def test_of_mine(tmp_path: Path) -> None:
+    pipeline = "CREATE SOURCE temps (room STRING, temp INT, t INT) EVENT TIME t"
+    rows = random_rows(Random(1), "room STRING, temp INT, t INT", time="t")
+    script = Script(pipeline, [Rows("temps", rows), KILL, STEP])
+    assert script.run(tmp_path / "a") == script.without_kills().run(tmp_path / "b")
+    with local_session(tmp_path / "c") as db:
+        verdict = penstock.check("SELECT DISTINCT x FROM s", {"s": "x INT"})
+        reasons: tuple[str, ...] = verdict.reasons
+        print(db.sql(pipeline), verdict.bounded, reasons)
 """
 
 

@@ -13,8 +13,8 @@ import pytest
 from penstock import record
 from penstock.element import hashable
 from penstock.record import Columns, Direction, Hashes
-from penstock.testing import Plans
 from penstock.testing.local_runs import assert_agrees_with_reference
+from penstock.testing.random_plans import Plans
 from tests.laws.nodes import NODES, compaction_at_every_turn, seeded, streams_for
 from tests.types import VALUES
 

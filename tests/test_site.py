@@ -1,13 +1,20 @@
 """The pages as a site: every link leads somewhere, and what is generated is up to date."""
 
+from __future__ import annotations
+
 import json
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from docs.build import CODE, DOCS, ROOT, build, notebook
+from docs.build import DOCS, ROOT, build
 from docs.figures.intervals import FIGURES, IMAGES, figure
+from docs.notebook import NOTEBOOK, cells, notebook, run, shown
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PAGES = sorted([ROOT / "README.md", *DOCS.rglob("*.md")])
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
@@ -42,10 +49,18 @@ def test_figures_are_up_to_date(name: str) -> None:
     assert (IMAGES / f"{name}.svg").read_text("utf-8") == figure(FIGURES[name])
 
 
-def test_the_notebook_is_the_tutorial() -> None:
-    """Its cells are the blocks that test_docs runs, in the same order."""
-    stored = json.loads((DOCS / "tutorial.ipynb").read_text("utf-8"))
-    assert stored == notebook()
-    cells = ["".join(c["source"]) for c in stored["cells"] if c["cell_type"] == "code"]
-    blocks = CODE.findall((DOCS / "tutorial.md").read_text("utf-8"))
-    assert cells == [block.strip("\n") for block in blocks]
+@pytest.mark.spark
+def test_the_notebook_shows_what_its_cells_show(spark: SparkSession) -> None:
+    """Its cells are the blocks of the tutorial; `python -m docs.notebook` runs and stores them."""
+    found = cells()
+    run(found, {})
+    assert notebook(found) == json.loads(NOTEBOOK.read_text("utf-8"))
+    outputs = [output for cell in found for output in cell.get("outputs", [])]
+    assert any("<table>" in "".join(o.get("data", {}).get("text/html", [])) for o in outputs)
+    assert any("<pre>" in "".join(o.get("data", {}).get("text/html", [])) for o in outputs)
+
+
+def test_what_a_cell_would_print_last_is_its_value() -> None:
+    assert shown("x = 1\nprint(x)") == "x = 1\nx"
+    assert shown("print(\n    f(1)\n)") == "f(1)"
+    assert shown("print(1, 2)") == "print(1, 2)"

@@ -19,8 +19,8 @@ from penstock.element import INF, intervals
 from penstock.testing.local_runs import run_in_steps
 
 IMAGES = Path(__file__).parents[1] / "images"
-FIRST, LAST = 0, 14
-TICK, ROW, LEFT, TOP = 44, 24, 120, 28
+FIRST, LAST = 0, 15
+TICK, ROW, LEFT, TOP = 44, 24, 110, 30
 GREEN, BLUE = "#2a7f62", "#2b5d9b"
 
 Rows = list[tuple[tuple[Any, ...], int, int, int]]
@@ -33,14 +33,18 @@ READINGS: Rows = [
 ]
 STREAM = p.Scan("readings", SCHEMA, append_only=True)
 WINDOW = p.Window(STREAM, "sliding", 5)
+SHORT = p.Window(STREAM, "sliding", 3)
 COUNTED = p.Aggregate(WINDOW, (), (AggregateCall("count", (), "n"),))
 FIGURES: dict[str, tuple[tuple[str, p.Node], ...]] = {
-    "stream": (("readings", STREAM),),
-    "window": (("readings", STREAM), ("[RANGE 5]", WINDOW)),
-    "aggregate": (("[RANGE 5]", WINDOW), ("count(*)", COUNTED)),
+    "stream": (("FROM readings", STREAM),),
+    "window": (("FROM readings", STREAM), ("FROM readings [RANGE 5]", WINDOW)),
+    "aggregate": (
+        ("FROM readings [RANGE 5]", WINDOW),
+        ("SELECT count(*) FROM readings [RANGE 5]", COUNTED),
+    ),
     "sync": (
-        ("[RANGE 5]", WINDOW),
-        ("SYNC BY every fourth tick", p.Sync(WINDOW, (p.Periodic(4),))),
+        ("FROM readings [RANGE 3]", SHORT),
+        ("SYNC BY every fourth tick", p.Sync(SHORT, (p.Periodic(4),))),
     ),
 }
 
@@ -51,19 +55,25 @@ def result(plan: p.Node) -> Rows:
 
 
 def figure(parts: Sequence[tuple[str, p.Node]]) -> str:
+    """Each part with a title and a line for each record, from the earliest to the latest."""
     lines, y = [], TOP
     for color, (title, plan) in zip((GREEN, BLUE), parts, strict=False):
-        lines.append(_text(0, y + 14, title, "bold"))
+        lines.append(_title(y, title))
         y += ROW
-        for record, ts, te, _ in result(plan):
-            if ts < LAST:
-                lines += _bar(y, ", ".join(map(str, record)), ts, te, color)
-                y += ROW
+        spans: dict[tuple[Any, ...], list[tuple[int, int]]] = {}
+        for record, ts, te, _ in sorted(result(plan), key=lambda row: row[1]):
+            if ts <= LAST:
+                spans.setdefault(record, []).append((ts, te))
+        for record, times in spans.items():
+            lines.append(_text(12, y + ROW // 2 + 5, ", ".join(map(str, record))))
+            for ts, te in times:
+                lines += _bar(y + ROW // 2, ts, te, color)
+            y += ROW
         y += ROW // 2
-    width = LEFT + (LAST - FIRST + 1) * TICK
+    width = _x(LAST) + TICK
     axis = [
-        f'<line x1="{_x(t)}" x2="{_x(t)}" y1="{TOP - 8}" y2="{y}" stroke="#ddd"/>'
-        + _text(_x(t) - 4, TOP - 12, str(t))
+        f'<line x1="{_x(t)}" x2="{_x(t)}" y1="{TOP - 8}" y2="{y}" stroke="#e4e4e0"/>'
+        + _text(_x(t), TOP - 14, str(t), "middle")
         for t in range(FIRST, LAST + 1)
     ]
     return "\n".join(
@@ -78,30 +88,31 @@ def figure(parts: Sequence[tuple[str, p.Node]]) -> str:
     )
 
 
-def _bar(y: int, label: str, ts: int, te: int, color: str) -> list[str]:
+def _bar(y: int, ts: int, te: int, color: str) -> list[str]:
     """A half-open interval: a dot where it begins, a ring where it ends, else an arrow."""
     begin, end = _x(max(ts, FIRST)), _x(min(te, LAST))
-    middle = y + ROW // 2
-    tip = (
-        f'<circle cx="{end}" cy="{middle}" r="4" fill="white" stroke="{color}" stroke-width="2"/>'
-        if te < LAST
-        else f'<path d="M{end} {middle - 5} l9 5 l-9 5 z" fill="{color}"/>'
-    )
-    return [
-        _text(16, middle + 5, label),
-        f'<line x1="{begin}" x2="{end}" y1="{middle}" y2="{middle}" stroke="{color}" '
-        'stroke-width="4"/>',
-        f'<circle cx="{begin}" cy="{middle}" r="5" fill="{color}"/>' if ts >= FIRST else "",
-        tip,
-    ]
+    line = f'<line x1="{begin}" x2="{end}" y1="{y}" y2="{y}" stroke="{color}" stroke-width="4"/>'
+    dot = f'<circle cx="{begin}" cy="{y}" r="5" fill="{color}"/>'
+    ring = f'<circle cx="{end}" cy="{y}" r="4" fill="white" stroke="{color}" stroke-width="2"/>'
+    arrow = f'<path d="M{end} {y - 6} l11 6 l-11 6 z" fill="{color}"/>'
+    return [line, *([dot] if ts >= FIRST else []), ring if te <= LAST else arrow]
 
 
 def _x(t: int) -> int:
     return LEFT + (t - FIRST) * TICK
 
 
-def _text(x: int, y: int, text: str, weight: str = "normal") -> str:
-    return f'<text x="{x}" y="{y}" font-weight="{weight}" fill="#333">{escape(text)}</text>'
+def _title(y: int, text: str) -> str:
+    """In the letters of SQL, on a ground that hides the lines of the times."""
+    ground = f'<rect x="0" y="{y}" width="{len(text) * 8 + 12}" height="{ROW - 4}" fill="white"/>'
+    return (
+        f'{ground}<text x="0" y="{y + 15}" font-family="monospace" font-weight="bold" '
+        f'fill="#333">{escape(text)}</text>'
+    )
+
+
+def _text(x: int, y: int, text: str, anchor: str = "start") -> str:
+    return f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="#333">{escape(text)}</text>'
 
 
 if __name__ == "__main__":

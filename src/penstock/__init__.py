@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from penstock.memory.asking import check
     from penstock.punctuation import between
     from penstock.runtime.datasource import register
-    from penstock.session import Result, Session, Source, View, connect, view
+    from penstock.session import Query, Result, Session, Source, View, connect, view
 else:
     import importlib
 
@@ -47,7 +47,7 @@ else:
         "penstock.memory.asking": ("check",),
         "penstock.punctuation": ("between",),
         "penstock.runtime.datasource": ("register",),
-        "penstock.session": ("Result", "Session", "Source", "View", "connect", "view"),
+        "penstock.session": ("Query", "Result", "Session", "Source", "View", "connect", "view"),
     }
     _HOMES = {name: home for home, names in _NAMES.items() for name in names}
 
@@ -68,6 +68,7 @@ __all__ = [
     "ParseError",
     "PenstockError",
     "PlanError",
+    "Query",
     "Result",
     "Session",
     "Source",

@@ -10,7 +10,7 @@ import pytest
 
 from penstock.algebra.codec import decode, encode, fingerprint
 from penstock.physical.lower import Graph
-from penstock.testing import Plans, random_plan
+from penstock.testing.random_plans import Plans, random_plan
 from tests.laws.nodes import NODES
 
 

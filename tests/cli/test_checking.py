@@ -1,69 +1,117 @@
-"""Memory verdicts on plans: what the theory decides, what windows bound, and what neither does."""
+"""`penstock check` and `penstock explain`: questions about a file, which is not run."""
 
-import pyarrow as pa
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
+from click.testing import CliRunner, Result
 
-from penstock.algebra import plan as p
-from penstock.algebra.aggregates import AggregateCall
-from penstock.algebra.expr import Column, Expr, Literal, compare, conjunction
-from penstock.cli.checking import Outcome, checked
+from penstock.cli import starting
+from penstock.cli.main import main
 
-INT = pa.int64()
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
-
-def stream(name: str, *columns: str) -> p.Scan:
-    schema = pa.schema([(column, INT) for column in (*columns, f"{name}_t")])
-    return p.Scan(name, schema, append_only=True, time=f"{name}_t")
-
-
-def between(column: str, low: int, high: int) -> Expr:
-    own = Column(column, INT)
-    tests = compare(">=", own, Literal(low, INT)), compare("<=", own, Literal(high, INT))
-    return conjunction(tests)
+SOURCES = """
+CREATE SOURCE s (a INT, b INT, t INT) EVENT TIME t;
+CREATE SOURCE r (c INT, d INT, t INT) EVENT TIME t;
+"""
+PAIRS = "CREATE VIEW pairs AS SELECT s.a FROM s JOIN r ON s.b = r.c;"
+RECENT = "CREATE VIEW recent AS SELECT s.a FROM s [RANGE 9] JOIN r [RANGE 9] ON s.b = r.c;"
 
 
-S, R = stream("s", "a", "b"), stream("r", "c", "d")
-PAIRS = p.Join(S, R, "inner", (p.Equality("b", "c"),))
+@pytest.fixture
+def without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def refused(path: Path | None) -> Iterator[None]:
+        raise AssertionError("Spark would be started")
+        yield
+
+    monkeypatch.setattr(starting, "session", refused)
 
 
-def test_a_selection_is_bounded() -> None:
-    assert checked("q", p.project(S, ["a"])).outcome is Outcome.BOUNDED
+def asked(command: str, folder: Path, text: str, *options: str) -> Result:
+    (folder / "file.sql").write_text(text)
+    return CliRunner().invoke(main, [command, str(folder / "file.sql"), *options])
 
 
-def test_a_join_without_bounds_is_not() -> None:
-    found = checked("q", p.project(PAIRS, ["a"]))
-    assert found.unbounded
-    assert "s.b has no bounds and is matched by r.c = s.b" in str(found)
-    assert "bounds in WHERE: s.a BETWEEN low AND high" in str(found)
-    assert "a window: FROM s [RANGE ...]" in str(found)
+@pytest.mark.usefixtures("without_spark")
+def test_an_unbounded_view(tmp_path: Path) -> None:
+    ran = asked("check", tmp_path, SOURCES + PAIRS + RECENT)
+    assert ran.exit_code == 1
+    assert "view pairs: UNBOUNDED" in ran.output
+    assert "r.c = s.b joins rows however far apart they come" in ran.output
+    assert "FROM s [RANGE 100] JOIN r [RANGE 100] ON s.b = r.c" in ran.output
+    assert "view recent: BOUNDED" in ran.output
 
 
-def test_bounds_repair_it() -> None:
-    bounded = p.Filter(PAIRS, conjunction((between("b", 1, 9), between("a", 0, 5))))
-    assert checked("q", p.project(bounded, ["a"])).outcome is Outcome.BOUNDED
+@pytest.mark.usefixtures("without_spark")
+def test_bounded_views(tmp_path: Path) -> None:
+    assert asked("check", tmp_path, SOURCES + RECENT).exit_code == 0
 
 
-def test_windows_repair_it() -> None:
-    windows = p.Window(S, "sliding", 10), p.Window(R, "sliding", 10)
-    joined = p.Join(*windows, "inner", (p.Equality("b", "c"),))
-    assert checked("q", joined).outcome is Outcome.WINDOWED
+@pytest.mark.usefixtures("without_spark")
+def test_a_repair_may_change_the_view_below(tmp_path: Path) -> None:
+    over = "CREATE VIEW twice AS SELECT DISTINCT a FROM pairs;"
+    found = [
+        json.loads(line)
+        for line in asked("check", tmp_path, SOURCES + PAIRS + over, "--json").output.splitlines()
+    ]
+    assert [(one["name"], one["bounded"]) for one in found] == [
+        ("view pairs", False),
+        ("view twice", False),
+    ]
+    assert "CREATE STREAMED VIEW pairs" in found[1]["repairs"][-1]
 
 
-def test_a_window_on_one_side_does_not() -> None:
-    joined = p.Join(p.Window(S, "sliding", 10), R, "inner", (p.Equality("b", "c"),))
-    assert checked("q", joined).outcome is Outcome.UNDECIDED
+@pytest.mark.usefixtures("without_spark")
+def test_a_query_that_only_shows_a_view_is_not_judged_again(tmp_path: Path) -> None:
+    shown = asked("check", tmp_path, f"{SOURCES}{PAIRS} SELECT STREAMED * FROM pairs;").output
+    assert "view pairs" in shown
+    assert "query" not in shown
 
 
-@pytest.mark.parametrize(("keys", "outcome"), [((), Outcome.BOUNDED), (("a",), Outcome.UNBOUNDED)])
-def test_aggregates(keys: tuple[str, ...], outcome: Outcome) -> None:
-    plan = p.Aggregate(S, keys, (AggregateCall("max", ("b",), "high"),))
-    assert checked("q", plan).outcome is outcome
-    assert checked("q", p.project(p.project(plan, ["high"]), ["high"])).outcome is outcome
+@pytest.mark.usefixtures("without_spark")
+def test_a_port_is_not_opened_and_a_clock_has_no_verdict(tmp_path: Path) -> None:
+    text = """
+    REGISTER SOURCE p (x INT) FROM port1;
+    CREATE VIEW minute AS SELECT timepoint FROM clock WHERE timepoint % INTERVAL 1 MINUTE = 0;
+    SELECT x FROM p SYNC BY minute WHERE x > 3;
+    """
+    ran = asked("check", tmp_path, text)
+    assert "query 1: " in ran.output
+    assert "minute:" not in ran.output
 
 
-def test_what_is_beyond_the_check_is_said() -> None:
-    keyed = checked("q", p.Upsert(S, ("a",)))
-    assert keyed.outcome is Outcome.UNDECIDED
-    assert "The latest row of each (a) is kept" in str(keyed)
-    doubled = p.Filter(S, compare("=", Column("a", INT), Column("b", INT)))
-    assert checked("q", doubled).outcome is Outcome.BOUNDED
+@pytest.mark.usefixtures("without_spark")
+def test_a_mistake_is_shown_in_its_place(tmp_path: Path) -> None:
+    ran = asked("check", tmp_path, f"{SOURCES}SELECT q FROM s;")
+    assert ran.exit_code == 3
+    assert "There is no column q" in ran.output
+    assert "file.sql:4:8" in ran.output
+
+
+@pytest.mark.usefixtures("without_spark")
+def test_plans(tmp_path: Path) -> None:
+    ran = asked("explain", tmp_path, SOURCES + RECENT)
+    assert ran.exit_code == 0
+    assert "view recent" in ran.output
+    assert "inner join on s.b = r.c" in ran.output
+
+
+@pytest.mark.spark
+def test_what_only_spark_knows(spark: SparkSession, tmp_path: Path) -> None:
+    (tmp_path / "rooms.csv").write_text("room,floor\n1,2\n")
+    text = f"""
+    CREATE SOURCE s (room STRING, t INT) EVENT TIME t;
+    CREATE TABLE rooms USING csv OPTIONS (path '{tmp_path / "rooms.csv"}', header 'true');
+    SELECT s.room FROM s [RANGE 5] JOIN rooms ON upper(s.room) = rooms.room;
+    """
+    ran = asked("check", tmp_path, text)
+    assert ran.exit_code == 0, ran.output
+    assert "rows of rooms" in ran.output

@@ -20,6 +20,7 @@ from penstock.testing.scripts import (
     Open,
     Operation,
     Outcome,
+    Plans,
     Rows,
     Script,
 )
@@ -112,7 +113,7 @@ def _jitter(rng: Random) -> int:
 def script(
     ops: Sequence[Operation], options: Options | None = None, open: Open = local_session
 ) -> Script:
-    return Script(SOURCES, VIEWS, ops, options or Options(tasks=2, grace=0.0), open)
+    return Script(Plans(SOURCES, VIEWS), ops, options or Options(tasks=2, grace=0.0), open)
 
 
 def assert_same(found: Outcome, expected: Outcome) -> None:

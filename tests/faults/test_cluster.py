@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from penstock.runtime.engine import Options
-from penstock.testing.scripts import REOPEN, Script
+from penstock.testing.scripts import REOPEN, Plans, Script
 from tests.faults.pipelines import SALES, SOURCES, assert_same, cycles
 from tests.faults.sessions import cluster_session
 
@@ -18,7 +18,7 @@ def test_differential_executors_are_killed_midway(tmp_path: Path) -> None:
     """`local-cluster` starts a master and two workers, with an executor process each."""
     ops = cycles(2)
     ops.insert(len(ops) // 2, REOPEN)
-    plain = Script(SOURCES, {"sales": SALES}, ops, Options(tasks=3, grace=0.0))
+    plain = Script(Plans(SOURCES, {"sales": SALES}), ops, Options(tasks=3, grace=0.0))
     expected = plain.run(tmp_path / "undisturbed")
     on_cluster = replace(plain, open=cluster_session)
     assert_same(on_cluster.run(tmp_path / "cluster", timeout=300.0), expected)

@@ -70,7 +70,7 @@ class Example(NamedTuple):
         try:
             for number, operation in enumerate(MORE, start=len(self.script.operations)):
                 scripts._perform(session, operation, number)
-            return scripts._outcome(self.script, session, directory)
+            return scripts._outcome(session, directory)
         finally:
             session.close()
 

@@ -19,7 +19,7 @@ from penstock.state.store import SegmentWriter
 from penstock.testing import scripts
 from penstock.testing.engine_runs import LocalJobs
 from penstock.testing.local_session import LocalSpark
-from penstock.testing.scripts import COLLECT, Kill, Script
+from penstock.testing.scripts import COLLECT, Kill, Plans, Script
 from tests.faults.pipelines import SALES, SOURCES, assert_same, cycles, operations, script
 from tests.faults.sessions import retrying_session
 
@@ -88,7 +88,7 @@ def test_differential_tasks_that_fail_or_run_twice(
     scripts._define(plain, session, tmp_path / "retried")
     for number, operation in enumerate(plain.operations):
         scripts._perform(session, operation, number)
-    assert_same(scripts._outcome(plain, session, tmp_path / "retried"), expected)
+    assert_same(scripts._outcome(session, tmp_path / "retried"), expected)
     assert jobs.failures > 20
     assert jobs.repetitions > 20
 
@@ -98,7 +98,7 @@ def test_differential_tasks_that_fail_or_run_twice(
     engine.collect_garbage()
     assert _files(engine) == engine.manifest.segments()
     session = Session(engine, LocalSpark())  # type: ignore[arg-type]
-    assert_same(scripts._outcome(plain, session, tmp_path / "retried"), expected)
+    assert_same(scripts._outcome(session, tmp_path / "retried"), expected)
     session.close()
 
 
@@ -115,11 +115,11 @@ def test_garbage_stays_while_a_reader_may_need_it(tmp_path: Path) -> None:
 def test_differential_failing_tasks_and_a_killed_driver_on_spark(tmp_path: Path) -> None:
     """Every task fails at first, and the driver is killed in a step and after a commit."""
     ops = cycles(3)
-    plain = Script(SOURCES, {"sales": SALES}, ops, Options(tasks=2, grace=0.0))
+    plain = Script(Plans(SOURCES, {"sales": SALES}), ops, Options(tasks=2, grace=0.0))
     expected = plain.run(tmp_path / "undisturbed")
     in_a_step, after_a_commit = Kill(delay=0.5), Kill(at="os.link", after=True)
     killed = [*ops[:4], in_a_step, *ops[4:9], after_a_commit, *ops[9:]]
-    found = Script(SOURCES, plain.views, killed, plain.options, retrying_session).run(
+    found = Script(plain.pipeline, killed, plain.options, retrying_session).run(
         tmp_path / "killed", timeout=300.0
     )
     assert_same(found, expected)

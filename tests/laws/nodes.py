@@ -13,9 +13,8 @@ import pytest
 
 from penstock.algebra import plan as p
 from penstock.state import compaction
-from penstock.testing import Plans, random_streams, scans_of
-from penstock.testing.random_plans import SCANS
-from penstock.testing.random_streams import Stream
+from penstock.testing.random_plans import SCANS, Plans, scans_of
+from penstock.testing.random_streams import Stream, random_streams
 
 Maker: TypeAlias = Callable[[Plans], p.Node]
 

@@ -15,9 +15,8 @@ import pytest
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import FUNCTIONS, TIMED, VARIANCES, AggregateCall
 from penstock.errors import PlanError
-from penstock.testing import random_streams
 from penstock.testing.local_runs import assert_agrees_with_reference
-from penstock.testing.random_streams import Stream
+from penstock.testing.random_streams import Stream, random_streams
 from tests.laws.nodes import compaction_at_every_turn, seeded
 
 UTC = dt.UTC

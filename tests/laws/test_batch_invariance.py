@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.testing import Plans, random_plan
 from penstock.testing.cases import can_lift
 from penstock.testing.local_runs import assert_batch_invariant
+from penstock.testing.random_plans import Plans, random_plan
 from tests.laws.nodes import NODES, compaction_at_every_turn, seeded, streams_for
 
 

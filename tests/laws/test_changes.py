@@ -9,15 +9,17 @@ from random import Random
 import pytest
 
 from penstock.algebra import plan as p
+from penstock.algebra.outline import outline
 from penstock.algebra.reference import FIRST, Record, Reference, Relation
-from penstock.testing import outline, random_plan, random_streams, scans_of
 from penstock.testing.cases import can_lift
 from penstock.testing.local_runs import (
     assert_agrees_with_reference,
     assert_batch_invariant,
     assert_one_case_agrees_with_reference,
 )
-from penstock.testing.snapshots import TIMES
+from penstock.testing.plan_snapshots import TIMES
+from penstock.testing.random_plans import random_plan, scans_of
+from penstock.testing.random_streams import random_streams
 from tests.laws.nodes import seeded, streams_for
 
 

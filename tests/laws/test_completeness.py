@@ -8,10 +8,11 @@ from random import Random
 import pytest
 
 from penstock.algebra import plan as p
+from penstock.algebra.outline import outline
 from penstock.element import Elements, concat
-from penstock.testing import Plans, outline, random_plan
 from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
 from penstock.testing.local_runs import first_difference, random_cuts, steps
+from penstock.testing.random_plans import Plans, random_plan
 from penstock.testing.random_streams import Stream
 from tests.laws.nodes import NODES, seeded, streams_for
 

@@ -13,8 +13,8 @@ from penstock.physical.kernel import Write
 from penstock.physical.kernels import aggregate, multiplicity, rank
 from penstock.record import Direction
 from penstock.state.area import Area
-from penstock.testing import Plans
 from penstock.testing.local_runs import assert_agrees_with_reference, assert_batch_invariant
+from penstock.testing.random_plans import Plans
 from tests.laws.nodes import NODES, seeded, streams_for
 
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from penstock.state.store import FileStore
-from penstock.testing import Plans, random_plan, random_streams, scans_of
 from penstock.testing.cases import can_lift
 from penstock.testing.local_runs import (
     assert_agrees_with_reference,
     assert_one_case_agrees_with_reference,
 )
+from penstock.testing.random_plans import Plans, random_plan, scans_of
+from penstock.testing.random_streams import random_streams
 from tests.laws.nodes import NODES, compaction_at_every_turn, seeded, streams_for
 
 PLANS, STREAMS = 50, 200

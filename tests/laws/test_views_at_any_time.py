@@ -13,12 +13,11 @@ from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node, RowWindow, Scan, Session, Sync, Upsert, Window
 from penstock.element import BEGIN, INF, changes, concat
 from penstock.runtime.jobs import Jobs, SparkJobs
-from penstock.testing import random_plan, random_streams
 from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
 from penstock.testing.engine_runs import LocalJobs, is_table, run_on_engine
 from penstock.testing.local_runs import first_difference, random_cuts
-from penstock.testing.random_plans import SCANS
-from penstock.testing.random_streams import Stream
+from penstock.testing.random_plans import SCANS, random_plan
+from penstock.testing.random_streams import Stream, random_streams
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,7 +18,7 @@ from penstock.algebra.reference import value
 from penstock.element import Elements, hashable
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, UnsupportedError
 from penstock.physical.evaluate import evaluate, evaluate_mask
-from penstock.testing import random_expression
+from penstock.testing.random_expressions import random_expression
 from tests.types import VALUES
 
 INT, FLOAT, TEXT, BOOL = pa.int64(), pa.float64(), pa.string(), pa.bool_()

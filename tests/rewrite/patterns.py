@@ -14,7 +14,8 @@ import pyarrow as pa
 
 from penstock.algebra import expr as ex
 from penstock.algebra import plan as p
-from penstock.testing import Plans, random_expression
+from penstock.testing.random_expressions import random_expression
+from penstock.testing.random_plans import Plans
 
 Pattern: TypeAlias = Callable[[Plans], p.Node]
 Maker: TypeAlias = Callable[[Plans, p.Node], p.Node]

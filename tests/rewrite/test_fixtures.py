@@ -6,9 +6,9 @@ from textwrap import dedent
 
 import pytest
 
+from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node
 from penstock.rewrite import RULES, commute, reassociate
-from penstock.testing import outline
 from tests.rewrite.fixtures.filters import FILTERS
 from tests.rewrite.fixtures.joins import JOINS
 from tests.rewrite.fixtures.maps import MAPS

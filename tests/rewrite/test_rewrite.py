@@ -13,8 +13,8 @@ from penstock import rewrite as rw
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column, Expr, Literal, compare, conjunction
+from penstock.algebra.outline import outline
 from penstock.errors import PlanError
-from penstock.testing import outline
 from tests.rewrite.patterns import PATTERNS
 
 INT = pa.int64()

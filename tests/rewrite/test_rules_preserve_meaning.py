@@ -12,7 +12,9 @@ import pytest
 
 from penstock.algebra.plan import Node, RowWindow, Session, Upsert, Window, append_only
 from penstock.rewrite import RULES, Rule, commute, reassociate, trace
-from penstock.testing import Plans, assert_same_snapshots, random_plan, random_streams, scans_of
+from penstock.testing.plan_snapshots import assert_same_meaning
+from penstock.testing.random_plans import Plans, random_plan, scans_of
+from penstock.testing.random_streams import random_streams
 from tests.rewrite.patterns import PATTERNS
 
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))
@@ -22,7 +24,7 @@ STREAMS_PER_PLAN = 4
 def assert_equivalent(before: Node, after: Node, rng: Random, seed: int) -> None:
     for _ in range(STREAMS_PER_PLAN):
         try:
-            assert_same_snapshots(before, after, random_streams(rng, scans_of(before)))
+            assert_same_meaning(before, after, random_streams(rng, scans_of(before)))
         except AssertionError as difference:
             difference.add_note(f"seed {seed}")
             raise

@@ -17,12 +17,12 @@ from penstock.errors import PlanError, UnsupportedError
 from penstock.runtime.engine import Engine, Options
 from penstock.session import Session
 from penstock.state.store import FileStore
-from penstock.testing import random_plan, random_streams
 from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
 from penstock.testing.engine_runs import LocalJobs, over_sources, rows_of, source_of
 from penstock.testing.local_runs import first_difference
 from penstock.testing.local_session import local_session
-from penstock.testing.random_plans import SCANS, scans_of
+from penstock.testing.random_plans import SCANS, random_plan, scans_of
+from penstock.testing.random_streams import random_streams
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

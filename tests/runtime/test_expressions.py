@@ -17,7 +17,7 @@ from penstock.element import Elements, hashable
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, PenstockError
 from penstock.physical.evaluate import evaluate
 from penstock.runtime.expressions import to_sql
-from penstock.testing import random_expression
+from penstock.testing.random_expressions import random_expression
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

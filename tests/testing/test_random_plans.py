@@ -9,9 +9,9 @@ from penstock.algebra import expr as ex
 from penstock.algebra import plan as p
 from penstock.algebra.reference import FIRST, Reference
 from penstock.element import INF
-from penstock.testing import HORIZON, random_expression, random_plan, random_streams, scans_of
-from penstock.testing.random_expressions import TYPES
-from penstock.testing.random_plans import SCANS
+from penstock.testing.random_expressions import TYPES, random_expression
+from penstock.testing.random_plans import SCANS, random_plan, scans_of
+from penstock.testing.random_streams import HORIZON, random_streams
 
 TIMES = range(FIRST, HORIZON + 2)
 

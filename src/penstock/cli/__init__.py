@@ -1,9 +1,9 @@
 """The command line: `penstock run`, `check`, `explain`, `shell`, `show` and `demo`.
 
 main ─┬─ running    statements of files, then steps
-      ├─ checking   memory verdicts           explaining   plans
+      ├─ checking   memory verdicts           explaining   plans        questions   of both
       ├─ shell      a prompt
       ├─ showing    a state directory, without Spark
-      ├─ demo       a live auction
-      └─ starting   Spark, quietly            printing     results and errors
+      ├─ demo       a live auction            demo_screen  its picture
+      └─ starting   Spark, quietly            waiting      with a bar   printing    results
 """

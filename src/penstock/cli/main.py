@@ -1,4 +1,7 @@
-"""The commands and their options. Exit codes: 0 done, 1 the answer is no, 2 usage, 3 an error."""
+"""The commands and their options.
+
+Exit codes: 0 done, 1 the answer is no, 2 usage, 3 an error, 130 interrupted.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 EPILOG = """\b
 Exit codes: 0 done; 1 the answer is no; 2 a command that cannot be read;
-3 an error of a statement, with its place.
+3 an error of a statement, with its place; 130 interrupted.
 
 \b
 Completion of commands and options in your shell:
@@ -83,14 +86,14 @@ def explain(file: Path) -> None:
     penstock explain examples/auction.sql
     """
     from penstock.cli.explaining import explained
+    from penstock.cli.questions import questions
     from penstock.cli.starting import session
     from penstock.sql import parse
 
     with errors_of(str(file)):
-        statements = parse(file.read_text("utf-8"))
-        with session(None) as db:
-            for name, plan in explained(db, statements):
-                click.echo(f"{click.style(name, bold=True)}\n{plan}\n")
+        asked = questions(parse(file.read_text("utf-8")), lambda: session(None))
+        for name, plan in explained(asked):
+            click.echo(f"{click.style(name, bold=True)}\n{plan}\n")
 
 
 @main.command(short_help="Does it fit in bounded memory?")
@@ -100,24 +103,29 @@ def explain(file: Path) -> None:
 def check(context: click.Context, file: Path, as_json: bool) -> None:
     """Say whether the views and queries of a file fit in bounded memory; exit 1 if one does not.
 
+    Nothing is run, and Spark is started only where a type is known to it alone: that of a function,
+    or those of a table without columns.
+
     \b
     penstock check examples/auction.sql
+    penstock check pipeline.sql --json | jq .bounded
     """
-    from penstock.cli.checking import verdicts
+    from penstock.cli import checking
     from penstock.cli.printing import print_json
+    from penstock.cli.questions import questions
     from penstock.cli.starting import session
     from penstock.sql import parse
 
+    unbounded = 0
     with errors_of(str(file)):
-        statements = parse(file.read_text("utf-8"))
-        with session(None) as db:
-            found = verdicts(db, statements)
-    for verdict in found:
-        if as_json:
-            print_json(verdict.to_json())
-        else:
-            click.echo(f"{verdict}\n")
-    context.exit(1 if any(verdict.unbounded for verdict in found) else 0)
+        asked = questions(parse(file.read_text("utf-8")), lambda: session(None))
+        for name, verdict in checking.verdicts(asked):
+            unbounded += not verdict.bounded
+            if as_json:
+                print_json(checking.as_json(name, verdict))
+            else:
+                click.echo(f"{checking.as_text(name, verdict)}\n")
+    context.exit(1 if unbounded else 0)
 
 
 @main.command(short_help="A prompt for statements.")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from penstock.session import Result
 
 STATEMENT_ERROR = 3
+INTERRUPTED = 130
 
 
 def to_stderr() -> Console:
@@ -71,7 +72,10 @@ def place_of(error: Exception) -> SqlContext | None:
 
 @contextmanager
 def errors_of(file: str = "") -> Iterator[None]:
-    """Errors that a user can act on end the program with their text and the exit code 3."""
+    """Errors that a user can act on end the program with their text and the exit code 3.
+
+    Ctrl-C ends it with 130, as shells do.
+    """
     from pyspark.errors import PySparkException
 
     try:
@@ -79,3 +83,6 @@ def errors_of(file: str = "") -> Iterator[None]:
     except PySparkException as error:
         print_error(error, file)
         raise SystemExit(STATEMENT_ERROR) from None
+    except KeyboardInterrupt:
+        click.echo("Interrupted.", err=True)
+        raise SystemExit(INTERRUPTED) from None

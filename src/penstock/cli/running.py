@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from penstock.cli.printing import errors_of, print_json, print_result, result_as_json
-from penstock.cli.starting import working
+from penstock.cli.waiting import finished
 from penstock.runtime.reading import time_of
 from penstock.runtime.times import shown
 from penstock.session.commands import Commands
+from penstock.session.results import Result
 from penstock.sql import parse
+from penstock.sql import statements as s
 
 if TYPE_CHECKING:
     from penstock.session import Session
@@ -42,13 +45,12 @@ class Runner:
         commands, text = Commands(db), file.read_text("utf-8")
         with errors_of(str(file)):
             for statement in parse(text):
-                with working(_first_line(statement.text)):
-                    result = commands.run(statement)
-                    len(result)  # rows are computed when they are looked at
+                line = _first_line(statement.text)
+                result = finished(db, line, partial(_answer, commands, statement))
                 if self.as_json:
                     print_json(result_as_json(statement.text, result))
                 elif result.has_rows:
-                    click.echo(f"\n{_first_line(statement.text)}")
+                    click.echo(f"\n{line}")
                     print_result(result)
                 else:
                     print_result(result)
@@ -61,7 +63,7 @@ class Runner:
         try:
             with errors_of():
                 while True:
-                    progress = db.step()
+                    progress = finished(db, "", db.step)
                     if progress is not None:
                         self._report(db, progress)
                     elif self.until_idle:
@@ -80,6 +82,12 @@ class Runner:
             print_json({"progress": progress})
             return
         click.echo(progress_line(db, progress))
+
+
+def _answer(commands: Commands, statement: s.Statement) -> Result:
+    result = commands.run(statement)
+    len(result)  # rows are computed when they are looked at
+    return result
 
 
 def progress_line(db: Session, progress: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,12 +22,13 @@ from pyspark.errors import PySparkException
 
 from penstock.cli.printing import print_error, print_result
 from penstock.cli.running import progress_line
-from penstock.cli.starting import working
+from penstock.cli.waiting import finished
 from penstock.runtime.reading import time_of
 from penstock.runtime.times import shown
 from penstock.session.commands import Commands
 from penstock.session.results import Result
 from penstock.sql import parse
+from penstock.sql import statements as s
 from penstock.sql.binding.catalog import is_constant
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ KEYWORDS = (
     *("WINDOW", "WITH", "avg", "count", "max", "min", "sum", "session_window", "timepoint"),
 )
 WELCOME = r"End statements with a semicolon. \? for help, \q to leave."
-HELP = r"""\d          all that is defined        \d NAME   the columns of one
+HELP = r"""\d          all that is defined         \d NAME   the columns of one
 \v          the views                   \v NAME   the rows of one, as of the last step
 \s          step: receive what sources have and move the views on
 \q          leave (also Ctrl-D)         \?        this
@@ -88,6 +90,11 @@ class Shell:
         except (PySparkException, click.UsageError) as error:
             print_error(error)
             return False
+        except KeyboardInterrupt:
+            if not sys.stdin.isatty():
+                raise
+            click.echo("Interrupted.", err=True)
+            return False
         return True
 
     def names(self) -> list[str]:
@@ -102,10 +109,12 @@ class Shell:
 
     def _statements(self, text: str) -> None:
         for statement in parse(text):
-            with working("..."):
-                result = self._commands.run(statement)
-                len(result)
-            print_result(result)
+            print_result(finished(self._db, "...", partial(self._answer, statement)))
+
+    def _answer(self, statement: s.Statement) -> Result:
+        result = self._commands.run(statement)
+        len(result)  # rows are computed when they are looked at
+        return result
 
     def _shortcut(self, text: str) -> None:
         word, *rest = shlex.split(text.replace("\\", "\\\\"))
@@ -135,8 +144,7 @@ class Shell:
         print_result(Result(rows=view.snapshot))
 
     def _step(self, _: list[str]) -> None:
-        with working("stepping ..."):
-            progress = self._db.step()
+        progress = finished(self._db, "stepping ...", self._db.step)
         click.echo(progress_line(self._db, progress) if progress else "Nothing to do.")
 
     def _prompt(self) -> PromptSession[str]:

@@ -58,11 +58,7 @@ def summary(manifest: Manifest, directory: Path) -> dict[str, Any]:
                 for name in of_kind(ClockView, known)
             ),
         ],
-        "state": [
-            {"area": name, **_size(area.refs)}
-            for name, area in sorted(manifest.areas.items())
-            if area.refs
-        ],
+        "state": _state(manifest),
     }
 
 
@@ -87,6 +83,15 @@ def _view(name: str, view: ViewDefinition, manifest: Manifest, directory: Path) 
     }
 
 
+def _state(manifest: Manifest) -> list[dict[str, Any]]:
+    """What each operator keeps, and what is kept of sources and views; their areas together."""
+    refs: dict[str, list[RunRef]] = {}
+    for name, area in sorted(manifest.areas.items()):
+        if area.refs:
+            refs.setdefault(name.split("/")[0], []).extend(area.refs)
+    return [{"of": name, **_size(kept)} for name, kept in refs.items()]
+
+
 def _size(refs: Iterable[RunRef]) -> dict[str, int]:
     refs = list(refs)
     return {
@@ -103,11 +108,11 @@ def show_view(directory: Path, name: str, at: str | None, as_json: bool) -> None
     reading = view.snapshot(time)
     rows = rows_of(reading)
     rows = rows.sort_by([(column, "ascending") for column in _sortable(rows.schema)])
-    when = at or f"just before {shown(manifest.frontier, view.time)}"
+    when = f"at {at}" if at else f"just before {shown(manifest.frontier, view.time)}"
     if as_json:
-        print_json({"view": name, "at": when, "rows": rows.to_pylist()})
+        print_json({"view": name, "when": when, "rows": rows.to_pylist()})
     else:
-        click.echo(f"{name} at {when}")
+        click.echo(f"{name} {when}")
         print_result(Result(rows=rows))
 
 

@@ -6,13 +6,13 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from penstock.cli.printing import to_stderr
+from penstock.cli.waiting import working
 
 if TYPE_CHECKING:
     from penstock.session import Session
@@ -31,12 +31,6 @@ def session(path: Path | None) -> Iterator[Session]:
         yield db
 
 
-def working(what: str) -> AbstractContextManager[object]:
-    """A spinner while the block runs, where somebody can see it."""
-    console = to_stderr()
-    return console.status(what) if console.is_terminal else nullcontext()
-
-
 @contextmanager
 def quiet() -> Iterator[None]:
     """Programs that the block starts write to a file instead of stderr; it is shown on failure.
@@ -50,7 +44,7 @@ def quiet() -> Iterator[None]:
             sys.stderr = terminal
         try:
             yield
-        except BaseException:
+        except Exception:
             log.seek(0)
             click.echo(log.read().decode("utf-8", "replace"), err=True, nl=False)
             raise

@@ -4,11 +4,12 @@ session ── commands ─┬─ catalog      what the definitions are to queri
                      ├─ describing   DESCRIBE, EXPLAIN
                      └─ results      what a statement answers
 
-declaring: views as decorated functions
+declaring: views as decorated functions        query: SELECTs put together by methods
 """
 
 from penstock.session.declaring import view
+from penstock.session.query import Query
 from penstock.session.results import Result
 from penstock.session.session import Session, Source, View, connect
 
-__all__ = ["Result", "Session", "Source", "View", "connect", "view"]
+__all__ = ["Query", "Result", "Session", "Source", "View", "connect", "view"]

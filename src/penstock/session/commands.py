@@ -341,7 +341,7 @@ class Commands:
             Complaints(statement).unsupported(
                 f"EXPLAIN {statement.aspect.value} is not carried out yet.", "Write EXPLAIN."
             )
-        return Result(explained(self._bound(query).plan))
+        return Result(explained(rewrite(self._bound(query).plan)))
 
     # --- memory ---------------------------------------------------------------------------------
 

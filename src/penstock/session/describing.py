@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from textwrap import indent
 
 import pyarrow as pa
 
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node, Periodic, Scan, Sync, TimePoints
+from penstock.physical.outline import outline as physical_outline
+from penstock.physical.program import compile_views
 from penstock.sql.binding import Entry, Moment, Relation, SyncPoints
 from penstock.sql.binding.catalog import Point
 from penstock.sql.binding.synchronization import meet
@@ -121,4 +124,7 @@ def _point_text(point: Point, ticks: bool) -> str:
 
 
 def explained(plan: Node) -> str:
-    return outline(plan)
+    """What a plan says, and what would run: one tree each."""
+    program = compile_views({"": plan})
+    trees = {"logical plan": outline(plan), "physical plan": physical_outline(program, "")}
+    return "\n\n".join(f"{title}\n{indent(tree, '  ')}" for title, tree in trees.items())

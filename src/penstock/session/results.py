@@ -14,6 +14,19 @@ if TYPE_CHECKING:
 
 SHOWN = 20
 _OPS = {"-": 0, "u": 1, "+": 2}
+_COLORS = {"-": "#b3261e", "u": "#9a6700", "+": "#1a7f37"}
+
+
+class Outline(str):
+    """A text of several lines, which notebooks show as it is."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self)}</pre>"
 
 
 class Result:
@@ -67,7 +80,8 @@ class Result:
         return self.to_arrow().to_pandas()
 
     def explain(self) -> str:
-        return self._plan
+        """The plan, one line for each operator."""
+        return Outline(self._plan)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.to_arrow().to_pylist())
@@ -82,10 +96,7 @@ class Result:
         if self._rows is None:
             return self._message
         header, lines, more = self._cells()
-        right = [
-            pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t)
-            for t in self.to_arrow().schema.types
-        ]
+        right = _aligned_right(self.to_arrow().schema)
         widths = [max(len(row[i]) for row in (header, *lines)) for i in range(len(header))]
         rows = [
             "  ".join(
@@ -100,15 +111,19 @@ class Result:
 
     def _repr_html_(self) -> str:
         if self._rows is None:
-            return f"<p>{html.escape(self._message)}</p>"
+            return Outline(self._message)._repr_html_()
         header, lines, more = self._cells()
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+        right = _aligned_right(self.to_arrow().schema)
+        head = _row("th", header, right)
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in lines
+            _row("td", line, right, _COLORS.get(line[0]) if self._changes else None)
+            for line in lines
         )
-        rest = f"<p>... and {more} more</p>" if more else ""
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{rest}"
+        rest = f"... and {more} more " if more else ""
+        return (
+            f"<table><thead>{head}</thead><tbody>{body}</tbody></table>"
+            f'<p style="opacity: 0.7">{rest}{self._count()}</p>'
+        )
 
     def _count(self) -> str:
         count, noun = len(self), "change" if self._changes else "row"
@@ -126,6 +141,24 @@ class Result:
                 if row[names[0]] == "-":
                     line[:] = [c if n in told else "" for n, c in zip(names, line, strict=True)]
         return list(names), lines, table.num_rows - len(first)
+
+
+def _aligned_right(schema: pa.Schema) -> list[bool]:
+    """Whether each column holds numbers."""
+    return [
+        pa.types.is_integer(t) or pa.types.is_floating(t) or pa.types.is_decimal(t)
+        for t in schema.types
+    ]
+
+
+def _row(tag: str, cells: list[str], right: list[bool], color: str | None = None) -> str:
+    """A row of a table; a change has the color of its operation."""
+    styles = [f"text-align: {'right' if aligned else 'left'}" for aligned in right]
+    if color is not None:
+        styles[0] += f"; color: {color}; font-weight: bold"
+    texts = zip(cells, styles, strict=True)
+    inside = "".join(f'<{tag} style="{s}">{html.escape(cell)}</{tag}>' for cell, s in texts)
+    return f"<tr>{inside}</tr>"
 
 
 def _in_order(table: pa.Table) -> pa.Table:

@@ -34,9 +34,12 @@ from penstock.runtime.sinks import Deliver, Sink, to_format
 from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area, stamped_on_arrival
 from penstock.runtime.spark import start_spark
 from penstock.runtime.times import Time, shown, ticks, time_types
+from penstock.session.catalog import catalog_of
 from penstock.session.punctuating import in_python
+from penstock.session.query import Query
 from penstock.session.results import Result
 from penstock.sql import parse
+from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.types import shown as sql_type
 from penstock.state.manifest import Delivered
 
@@ -128,6 +131,13 @@ class Session:
         for statement in parse(text):
             result = commands.run(statement)
         return result
+
+    def table(self, name: str) -> Query:
+        """A source, stream, table or view as the beginning of a query put together by methods."""
+        if catalog_of(self._engine.definitions, None).find(name) is None:
+            known = ", ".join(n for n in self._engine.definitions if not is_constant(n)) or "none"
+            raise PlanError(f"no source, stream, table or view {name!r}; there are: {known}")
+        return Query(self, name, name)
 
     @cached_property
     def analyser(self) -> SparkAnalyser:

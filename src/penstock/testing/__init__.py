@@ -1,20 +1,42 @@
-"""Random plans over random streams, the same for the same seed, for tests that compare meanings."""
+"""For tests of pipelines: sessions without Spark, scripts with kills, random rows, comparisons.
 
-from penstock.algebra.outline import outline
-from penstock.testing.random_expressions import random_expression, random_predicate
-from penstock.testing.random_plans import Plans, is_append_only, random_plan, scans_of
-from penstock.testing.random_streams import HORIZON, random_streams
+The other modules here are for the tests of Penstock itself: random plans and queries, and runs that
+compare what engines make of them.
+"""
+
+from penstock.testing.local_session import local_session
+from penstock.testing.random_rows import random_batches, random_rows
+from penstock.testing.scripts import (
+    KILL,
+    REOPEN,
+    STEP,
+    Advance,
+    Kill,
+    Outcome,
+    Reopen,
+    Rows,
+    Script,
+    ScriptError,
+    Step,
+    spark_session,
+)
 from penstock.testing.snapshots import assert_same_snapshots
 
 __all__ = [
-    "HORIZON",
-    "Plans",
+    "KILL",
+    "REOPEN",
+    "STEP",
+    "Advance",
+    "Kill",
+    "Outcome",
+    "Reopen",
+    "Rows",
+    "Script",
+    "ScriptError",
+    "Step",
     "assert_same_snapshots",
-    "is_append_only",
-    "outline",
-    "random_expression",
-    "random_plan",
-    "random_predicate",
-    "random_streams",
-    "scans_of",
+    "local_session",
+    "random_batches",
+    "random_rows",
+    "spark_session",
 ]

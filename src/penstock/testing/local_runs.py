@@ -13,8 +13,8 @@ from penstock.element import BEGIN, INF, Elements, changes, concat, hashable
 from penstock.physical.local import LocalPipeline
 from penstock.state.store import Store
 from penstock.testing.cases import in_cases, lifted, with_shared_marks
+from penstock.testing.plan_snapshots import TIMES
 from penstock.testing.random_streams import HORIZON, Stream
-from penstock.testing.snapshots import TIMES
 
 
 def random_cuts(rng: Random) -> list[int]:

@@ -10,13 +10,20 @@ import pyarrow as pa
 
 from penstock.runtime.engine import Engine, Options
 from penstock.session import Session
+from penstock.sql.binding.local_analyser import LocalAnalyser
 from penstock.testing.engine_runs import LocalJobs
 
 Partitions: TypeAlias = Callable[[], Iterator[pa.RecordBatch]]
 
 
-def local_session(directory: Path, options: Options) -> Session:
-    return Session(Engine(directory, LocalJobs(), options), cast(Any, LocalSpark()))
+def local_session(directory: Path, options: Options | None = None) -> Session:
+    """Its statements may use the types and expressions that are known without Spark.
+
+    Snapshots, changes and histories have no other method than `toArrow()`.
+    """
+    session = Session(Engine(directory, LocalJobs(), options or Options()), cast(Any, LocalSpark()))
+    session.analyser = cast(Any, LocalAnalyser())
+    return session
 
 
 class LocalSpark:

@@ -1,6 +1,6 @@
 """Failures as data: what happens to a pipeline, in order, its deaths included.
 
-    Script(sources, views, [Rows("bids", first), STEP, KILL, Rows("bids", more), STEP])
+    Script("CREATE SOURCE ...; CREATE VIEW ...", [Rows("bids", first), STEP, KILL, STEP])
 
 A script runs in a process of its own. A `Kill` ends that process with SIGKILL: at once, some time
 later, or at some call of some function. The next process opens the directory and goes on with the
@@ -33,7 +33,11 @@ from penstock.algebra.plan import Node
 from penstock.element import hashable
 from penstock.runtime.engine import Options
 from penstock.runtime.sources import SourceDefinition
-from penstock.session import Session
+from penstock.runtime.times import Time
+from penstock.session import Session, connect
+from penstock.session.commands import Commands
+from penstock.sql import parse
+from penstock.sql import statements as s
 from penstock.testing.local_session import local_session
 
 
@@ -50,7 +54,7 @@ class Advance:
     """A promise: no more rows of the source before this time."""
 
     source: str
-    to: int
+    to: Time
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,13 @@ Operation: TypeAlias = Rows | Advance | Step | Collect | Reopen | Kill
 Records: TypeAlias = Counter[tuple[Any, ...]]
 Open: TypeAlias = Callable[[Path, Options], Session]
 
+DEFINITIONS = s.CreateSource | s.CreateTable | s.CreateStream | s.CreateView
 STEP, COLLECT, REOPEN, KILL = Step(), Collect(), Reopen(), Kill()
+
+
+def spark_session(directory: Path, options: Options) -> Session:
+    """For pipelines that need Spark: each process of a script starts one."""
+    return connect(directory, **vars(options))
 
 
 @dataclass(frozen=True)
@@ -110,9 +120,22 @@ class ScriptError(Exception):
 
 
 @dataclass(frozen=True)
-class Script:
+class Plans:
+    """A pipeline as sources and plans; a text of statements is one as well."""
+
     sources: Sequence[SourceDefinition]
     views: Mapping[str, Node]
+
+
+@dataclass(frozen=True)
+class Script:
+    """A pipeline and what happens to it.
+
+    `open` opens a state directory: `local_session`, which needs no Spark and knows what
+    `penstock.check` knows without it, or `spark_session`.
+    """
+
+    pipeline: str | Plans
     operations: Sequence[Operation]
     options: Options = field(default_factory=Options)
     open: Open = local_session
@@ -210,7 +233,7 @@ def _live(
                 _perform(session, operation, number)
             sender.send(number)
         session = session or _opened(script, directory, len(script.operations))
-        found = _outcome(script, session, directory)
+        found = _outcome(session, directory)
         session.close()
         sender.send(replace(found, calls=dict(calls)))
     except BaseException:
@@ -228,30 +251,38 @@ def _opened(script: Script, directory: Path, number: int) -> Session:
 
 def _define(script: Script, session: Session, directory: Path) -> None:
     """Whatever is not there yet: sources, views, and a sink for each view."""
-    known = session._engine.manifest.definitions
-    for source in script.sources:
-        if source.name not in known:
-            session._engine.define(source.name, source)
-    for name, plan in script.views.items():
-        if name not in known:
-            session.create_view(name, plan)
-    for name in script.views:
+    known = session.engine.manifest.definitions
+    match script.pipeline:
+        case str(text):
+            for statement in parse(text):
+                if not isinstance(statement, DEFINITIONS):
+                    raise ScriptError(f"a pipeline is CREATE statements, and not {statement.text}")
+                if statement.name.text not in known:
+                    Commands(session).run(statement)
+        case Plans(sources, views):
+            for source in sources:
+                if source.name not in known:
+                    session.engine.define(source.name, source)
+            for name, plan in views.items():
+                if name not in known:
+                    session.create_view(name, plan)
+    for name in session.engine.views:
         session.view(name).sink(partial(deliver, directory / "sinks" / name), name=name)
 
 
 def _perform(session: Session, operation: Operation, number: int) -> None:
     match operation:
         case Rows(source, rows):
-            schema = session._engine.source(source).schema
+            schema = session.engine.source(source).schema
             columns = [pa.array([r[i] for r in rows], f.type) for i, f in enumerate(schema)]
             table = pa.Table.from_arrays(columns, schema=schema)
-            session._engine.receive_rows(source, session.spark.createDataFrame(table), number)
+            session.engine.receive_rows(source, session.spark.createDataFrame(table), number)
         case Advance(source, to):
             session.source(source).advance(to)
         case Step():
             session.step()
         case Collect():
-            session._engine.collect_garbage()
+            session.engine.collect_garbage()
 
 
 def deliver(folder: Path, rows: Any, version: int) -> None:
@@ -265,9 +296,9 @@ def deliver(folder: Path, rows: Any, version: int) -> None:
     os.replace(draft, path)
 
 
-def _outcome(script: Script, session: Session, directory: Path) -> Outcome:
-    views = {name: session.view(name) for name in script.views}
-    state = session._engine.source_state
+def _outcome(session: Session, directory: Path) -> Outcome:
+    views = {name: session.view(name) for name in session.engine.views}
+    state = session.engine.source_state
     return Outcome(
         changes={name: _records(view.changes().toArrow()) for name, view in views.items()},
         snapshots={name: _records(view.snapshot().toArrow()) for name, view in views.items()},
@@ -281,7 +312,7 @@ def _outcome(script: Script, session: Session, directory: Path) -> Outcome:
             )
             for name in views
         },
-        received={s.name: (state(s.name).accepted, state(s.name).late) for s in script.sources},
+        received={n: (state(n).accepted, state(n).late) for n in session.engine.sources},
     )
 
 
