@@ -26,19 +26,22 @@ from penstock.memory.verdict import Failure, Role, Verdict
 from penstock.memory.wording import listed
 
 
-def judged(block: Block, operator: str) -> OperatorVerdict | None:
-    """What the theory says of a block; None where its condition has too many cases."""
+def judged(block: Block, operator: str, summarized: bool) -> OperatorVerdict | None:
+    """What the theory says of a block; None where its condition has too many cases.
+
+    `summarized` says whether the engine keeps a summary of it.
+    """
     try:
         cases = split(block.condition)
     except TooManyPartsError:
         return None
     verdict = _verdict(block, cases)
     if verdict.bounded:
-        keeps = f"Every row of {_names(block)} that passes the conditions, as summaries of this "
-        keeps += "kind do not run yet."
+        keeps = f"Every row of {_names(block)} that passes the conditions."
         why = "A summary of the rows so far is enough: "
         why += "one row and a count for each case that later rows can tell apart."
-        return OperatorVerdict(operator, _synopses(block, cases), why, keeps)
+        bound = _synopses(block, cases)
+        return OperatorVerdict(operator, bound, why, None if summarized else keeps)
     targets = [str(a) for failure in verdict.failures for a in failure.attributes]
     return OperatorVerdict(
         operator,

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node, Periodic, Scan, Sync, TimePoints
+from penstock.memory.summaries import described_summary
 from penstock.sql.binding import Entry, Moment, Relation, SyncPoints
 from penstock.sql.binding.catalog import Point
 from penstock.sql.binding.synchronization import meet
@@ -121,4 +122,4 @@ def _point_text(point: Point, ticks: bool) -> str:
 
 
 def explained(plan: Node) -> str:
-    return outline(plan)
+    return outline(plan, described_summary)
