@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import VARIANCES, AggregateCall
-from penstock.algebra.expr import Expr
+from penstock.algebra.expr import Expr, is_simple
 from penstock.memory.check import failures
 from penstock.memory.closure import Closure
 from penstock.memory.folding import fold
@@ -193,6 +193,8 @@ def _summary(
         own.append(added)
     rankings = tuple(_ranking(found, s.name) for s in query.streams) if distinct else None
     outputs = tuple((name, found.outputs[name]) for name in names)
+    if summed and not all(is_simple(value) for _, value in outputs):
+        return None  # only Spark could make them, and it knows no sums
     return Summary(tuple(inputs), found.conditions, outputs, rankings, tuple(own))
 
 
