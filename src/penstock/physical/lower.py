@@ -175,7 +175,8 @@ class Graph:
     def _grouped(self, node: p.Aggregate, summary: Summary) -> Operator:
         rows = self._summarized(summary, node.calls)
         summed = tuple(name for names in summary.summed for name in names)
-        kernel = GroupAggregate(node.input.schema, node.keys, node.calls, summed=summed)
+        until = closes(node.input, node.keys)
+        kernel = GroupAggregate(node.input.schema, node.keys, node.calls, until, summed)
         return self._run(kernel, rows)
 
     # --- joins ----------------------------------------------------------------------------------
