@@ -142,6 +142,7 @@ def random_aggregates(rng: Random) -> AggregateQuery:
 
 
 def test_oracle_aggregates_run_from_summaries() -> None:
+    """Sums and extremes of one query do not go together yet."""
     tried = 0
     for seed in range(400 * EFFORT):
         rng = Random(seed)
@@ -151,9 +152,10 @@ def test_oracle_aggregates_run_from_summaries() -> None:
         plan = aggregate_plan(asked)
         bounded = check_aggregates(asked).bounded
         assert bounded or not is_summarized(plan), f"seed {seed}"
+        if len(asked.aggregates) == 1 and asked.aggregates[0].function is not AVG:
+            assert is_summarized(plan) == bounded, f"seed {seed}"
         if is_summarized(plan):
-            out, _ = run(plan, streams := random_rows(rng, asked), random_cuts(rng))
-            assert first_difference(plan, streams, out) is None, f"seed {seed}"
+            assert_exact_and_small(plan, random_rows(rng, asked), rng)
             tried += 1
     assert tried > 10 * EFFORT
 
@@ -220,7 +222,8 @@ def test_example_7_4_the_max_of_min_representative() -> None:
     summary = summary_of(plan_of(tested))
     assert summary is not None
     assert summary.rankings is not None
-    (limit,) = summary.rankings[0].limits
+    ((ranking,), _) = summary.rankings
+    (limit,) = ranking.limits
     assert {name for name, _ in limit.terms} == {"0.B", "0.C", "0.D"}
 
 

@@ -12,7 +12,16 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.codec import fingerprint
-from penstock.algebra.expr import Call, Column, Expr, Literal, compare, conjunction, is_simple
+from penstock.algebra.expr import (
+    Call,
+    Column,
+    Expr,
+    Literal,
+    columns,
+    compare,
+    conjunction,
+    is_simple,
+)
 from penstock.memory import domains
 from penstock.memory.closure import Closure
 from penstock.memory.conditions import Condition, Every, TooManyPartsError, between, split
@@ -24,6 +33,14 @@ from penstock.memory.values import uncast
 
 _COMPARED = ("<", "<=", "=", ">=", ">")
 _BITS = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
+
+
+@dataclass(frozen=True)
+class Extreme:
+    """An attribute of which the largest value matters, or the smallest."""
+
+    attribute: Attribute
+    high: bool
 
 
 @dataclass(frozen=True)
@@ -55,6 +72,16 @@ class Joined:
     def equated(self) -> frozenset[Attribute]:
         equalities = [atom for atom in self.atoms if atom.comparison is Comparison.EQUAL]
         return frozenset(a for atom in equalities for a in atom.attributes)
+
+    def attributes_of(self, output: str) -> list[Attribute]:
+        """What a column of the output shows, if it is no constant."""
+        return [a for a in self.select if str(a) in columns(self.outputs[output])]
+
+    def extreme(self, output: str, high: bool) -> Extreme:
+        for attribute in self.attributes_of(output):
+            if has_ranks("<", self.expressions[attribute].type):
+                return Extreme(attribute, high)
+        raise NoProductError
 
     def kept(self, stream: str) -> list[Attribute]:
         """What can matter of a row, once it has met the conditions on its stream."""
@@ -92,14 +119,14 @@ class Joined:
         source: p.Node = self.product.scans[place]
         if conditions:
             source = p.Filter(source, conjunction(tuple(conditions)))
-        columns = {str(a): self.expressions[a] for a in self.kept(stream)}
+        outputs = {str(a): self.expressions[a] for a in self.kept(stream)}
         for a in cut:
-            columns[str(a)] = _cut(self.expressions[a], *self.windows[a])
+            outputs[str(a)] = _cut(self.expressions[a], *self.windows[a])
         own = [name for name in summed if places(self.product.columns[name]) == {place}]
         added = {name: unplaced(self.product.columns[name]) for name in own}
-        if not columns:
-            columns[f"{place}.there"] = Literal(True, pa.bool_())
-        return p.Map(source, (*columns.items(), *added.items())), tuple(own)
+        if not outputs:
+            outputs[f"{place}.there"] = Literal(True, pa.bool_())
+        return p.Map(source, (*outputs.items(), *added.items())), tuple(own)
 
     def _implied(self, stream: str) -> Iterator[Expr]:
         """What all conditions together imply of a stream, beyond its own."""
@@ -138,10 +165,10 @@ def joined(product: Product, names: Sequence[str]) -> Joined | None:
     chosen = (product.columns[name] for name in names)
     select = tuple(dict.fromkeys(reader.attribute(v) for v in chosen if places(v)))
     sources = [scan.name for scan in product.scans]
-    columns: dict[str, dict[str, None]] = {source: {} for source in sources}
+    named: dict[str, dict[str, None]] = {source: {} for source in sources}
     for a in sorted(reader.expressions):
-        columns[sources[int(a.stream)]][a.name] = None
-    streams = tuple(Stream(str(i), tuple(columns[s]), s) for i, s in enumerate(sources))
+        named[sources[int(a.stream)]][a.name] = None
+    streams = tuple(Stream(str(i), tuple(named[s]), s) for i, s in enumerate(sources))
     attributes = [a for stream in streams for a in stream.attributes]
     try:
         parts = split(Every((*reader.alone, *reader.atoms))).parts
@@ -220,7 +247,7 @@ class _Reader:
             case Call(operator, (left, right)) if operator in _COMPARED:
                 atom = self.translation.condition(condition, self._compared)
                 stored = compare(operator, self.stored(left), self.stored(right))
-                if isinstance(atom, Atom) and is_simple(stored) and _has_ranks(operator, left):
+                if isinstance(atom, Atom) and is_simple(stored) and has_ranks(operator, left.type):
                     self.atoms.append(atom)
                     self.joins.append(stored)
                     return
@@ -230,8 +257,8 @@ class _Reader:
         return self.attribute(value) if len(places(value)) == 1 else None
 
 
-def _has_ranks(operator: str, value: Expr) -> bool:
-    kind = value.type
+def has_ranks(operator: str, kind: pa.DataType) -> bool:
+    """Whether values of a type can be compared as integers."""
     if operator == "=" and (pa.types.is_string(kind) or pa.types.is_boolean(kind)):
         return True
     if pa.types.is_decimal(kind):

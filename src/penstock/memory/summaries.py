@@ -1,38 +1,28 @@
 """Summaries: what to keep of streams, in place of their rows, for a join of bounded memory.
 
-A row t of a stream meets those combinations r of rows of the others that satisfy the selection P.
-As P is closed under implication, they are those whose attributes x lie within
-`low(x|t) = max of t.a - bound(a, x)` and `high(x|t) = min of t.a + bound(x, a)`, over the joined
-attributes a of t (see closure.py). So of a row nothing matters but its projected attributes and
-these *limits*:
-
-- Where duplicates count, rows of equal limits are one row with a weight. No join of a bounded query
-  grows (growth.py), so an attribute beyond all constants can be replaced by the next value beyond
-  them: it is compared with smaller ones above, and larger ones below. These are the buckets of
-  section 7.1.
-- Where they do not count, a row is not needed if another with the same projected and equated
-  attributes has limits that are nowhere narrower. Of limits that rise together, the highest of the
-  lowest attribute is left: the max-of-min representative of section 7.2, or the min-of-max. Where
-  both high and low limits can widen for ever, a partner beyond all constants at one end is at that
-  end only, so that rows are compared twice, with the limits of the one end cut off at a time.
+- Where duplicates count, rows that meet the same are one row with a weight. No join of a bounded
+  query grows (growth.py), so an attribute beyond all constants can be replaced by the next value
+  beyond them: it is compared with smaller ones above, and larger ones below. These are the buckets
+  of section 7.1. What is only summed is added up in each (section 8.2).
+- Where they do not count, a row is not needed if another meets all that it meets: rankings.py.
+  MIN and MAX are such a case, of one more join, with a threshold that they are to surpass.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import VARIANCES, AggregateCall
 from penstock.algebra.expr import Expr, is_simple
 from penstock.memory.check import failures
-from penstock.memory.closure import Closure
 from penstock.memory.folding import fold
 from penstock.memory.joined import Joined, joined
-from penstock.memory.predicates import Attribute, Element
+from penstock.memory.predicates import Attribute
 from penstock.memory.products import NoProductError, Product, places, product_of
 from penstock.memory.query import Query
+from penstock.memory.rankings import Ranking, best_of, rankings_of
 
 MOST_CASES = 1_000_000  # combinations of values that a summary may tell apart
 
@@ -40,39 +30,20 @@ SUMMED = ("count", "sum", "avg", *VARIANCES)
 
 
 @dataclass(frozen=True)
-class Limit:
-    """The least of `column + offset`, `end` at most; or the greatest of them, `end` at least."""
-
-    terms: tuple[tuple[str, int], ...]
-    end: int | None
-    high: bool
-
-
-@dataclass(frozen=True)
-class Ranking:
-    """Which rows of a stream are enough: of those alike in `key`, those of the widest limits.
-
-    `ends` are where limits are cut off, the low and the high ones in turn; None: never.
-    """
-
-    key: tuple[str, ...]
-    limits: tuple[Limit, ...]
-    ends: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True)
 class Summary:
     """A join of summaries: `inputs` give the rows of each stream with what can matter of them.
 
-    `rankings` are for joins whose duplicates do not count. The columns `summed`, by input, do not
-    tell rows apart, but are added up. `outputs` are over the columns of the inputs.
+    `rankings` are for joins whose duplicates do not count; `best`, of which only some results do.
+    The columns `summed`, by input, do not tell rows apart, but are added up. `outputs` are over the
+    columns of the inputs.
     """
 
     inputs: tuple[p.Node, ...]
     conditions: tuple[Expr, ...]
     outputs: tuple[tuple[str, Expr], ...]
-    rankings: tuple[Ranking, ...] | None = None
+    rankings: tuple[tuple[Ranking, ...], ...] | None = None
     summed: tuple[tuple[str, ...], ...] = ()
+    best: tuple[Ranking, ...] = ()
 
 
 def summary_of(plan: p.Node) -> Summary | None:
@@ -94,8 +65,10 @@ def summary_of_groups(plan: p.Aggregate) -> Summary | None:
         return None
     try:
         if not any(map(_counts_copies, plan.calls)):
-            names = _read_by(plan.keys, plan.calls)
-            return _summary(product_of(plan.input, as_set=True), names, True)
+            product = product_of(plan.input, as_set=True)
+            best = {(call.args[0], call.function == "max") for call in plan.calls if _is_best(call)}
+            names = _read_by(plan.keys, [call for call in plan.calls if not _is_best(call)])
+            return _summary(product, names, True, best=tuple(sorted(best)))
         product = product_of(plan.input)
         sums = [call for call in plan.calls if _is_sum(call, product)]
         needed = _read_by(plan.keys, [call for call in plan.calls if call not in sums])
@@ -132,19 +105,17 @@ def _described(summary: Summary, i: int) -> str:
         told = [n for n in summary.inputs[i].schema.names if n not in summed]
         sums = "".join(f" and a sum of {name.rpartition('.')[2]}" for name in summed)
         return f"a count{sums} for each {own(told) if told != [f'{i}.there'] else 'row'}"
-    ranking = summary.rankings[i]
-    per = f" for each {own(ranking.key)}" if ranking.key else ""
-    if not ranking.limits:
-        return f"a row{per}"
+    (first, *_) = rankings = summary.rankings[i]
+    per = f" for each {own(first.key)}" if first.key else ""
     words = []
-    for limit in ranking.limits:
+    for limit in (limit for ranking in rankings for limit in ranking.limits):
         names = own(name for name, _ in limit.terms)
         several = len(limit.terms) > 1
         if limit.high:
             words.append(f"largest {f'least of {names}' if several else names}")
         else:
             words.append(f"smallest {f'greatest of {names}' if several else names}")
-    return f"the {' and '.join(dict.fromkeys(words))}{per}"
+    return f"the {' and '.join(dict.fromkeys(words))}{per}" if words else f"a row{per}"
 
 
 def _any_summary(plan: p.Node) -> Summary | None:
@@ -153,6 +124,10 @@ def _any_summary(plan: p.Node) -> Summary | None:
 
 def _counts_copies(call: AggregateCall) -> bool:
     return not (call.distinct or call.function in ("min", "max", "any_value", "collect_set"))
+
+
+def _is_best(call: AggregateCall) -> bool:
+    return call.function in ("min", "max") and call.where is None
 
 
 def _is_sum(call: AggregateCall, product: Product) -> bool:
@@ -171,11 +146,17 @@ def _read_by(keys: tuple[str, ...], calls: Sequence[AggregateCall]) -> list[str]
 
 
 def _summary(
-    product: Product, names: Sequence[str], distinct: bool, summed: tuple[str, ...] = ()
+    product: Product,
+    names: Sequence[str],
+    distinct: bool,
+    summed: tuple[str, ...] = (),
+    best: tuple[tuple[str, bool], ...] = (),
 ) -> Summary | None:
+    """`best` are columns of which the largest value, or the smallest, is all that matters."""
     if len(product.scans) < 2:
         return None
-    found = joined(product, names)
+    every = tuple(dict.fromkeys((*names, *(name for name, _ in best))))
+    found = joined(product, every)
     if found is None:
         return None
     query = Query(found.streams, frozenset(), found.select, distinct)
@@ -183,19 +164,28 @@ def _summary(
         folded, closure = fold(query, found.closure)
         if folded is not query:
             query, found = folded, found.folded(folded, closure)
+    extremes = [found.extreme(name, high) for name, high in best if name not in names]
+    key = [a for a in found.select if a not in {extreme.attribute for extreme in extremes}]
+    key += [a for name in names for a in found.attributes_of(name) if a not in key]
+    query = replace(query, select=tuple(key))
     if any(failures(query, found.closure)) or _cases(query, found) > MOST_CASES:
         return None
+    rankings = None
+    if distinct:
+        rankings = rankings_of(found, query, extremes)
+        if rankings is None:
+            return None
     inputs, own = [], []
     for stream in query.streams:
         growing = [a for a in found.kept(stream.name) if not found.closure.bounded(a)]
         node, added = found.input(stream.name, () if distinct else growing, summed)
         inputs.append(node)
         own.append(added)
-    rankings = tuple(_ranking(found, s.name) for s in query.streams) if distinct else None
-    outputs = tuple((name, found.outputs[name]) for name in names)
+    outputs = tuple((name, found.outputs[name]) for name in every)
     if summed and not all(is_simple(value) for _, value in outputs):
         return None  # only Spark could make them, and it knows no sums
-    return Summary(tuple(inputs), found.conditions, outputs, rankings, tuple(own))
+    ranked = tuple(best_of(query, extreme) for extreme in extremes)
+    return Summary(tuple(inputs), found.conditions, outputs, rankings, tuple(own), ranked)
 
 
 def _cases(query: Query, found: Joined) -> float:
@@ -214,41 +204,3 @@ def _cases(query: Query, found: Joined) -> float:
             least, greatest = found.windows[a]
             count *= greatest - least + 3
     return count
-
-
-# --- limits ---------------------------------------------------------------------------------------
-
-
-def _ranking(found: Joined, stream: str) -> Ranking:
-    kept = found.kept(stream)
-    key = [a for a in kept if a in found.select or a in found.equated]
-    own = [a for a in kept if a in found.compared and a not in found.equated]
-    limits: dict[Limit, None] = {}
-    for x in found.closure.attributes:
-        if x.stream != stream:
-            for limit in (_limit(found.closure, x, own, high) for high in (True, False)):
-                if limit is not None:
-                    limits[limit] = None
-    widening = {limit.high for limit in limits if limit.end is None}
-    margin = len(found.closure.attributes) + 2
-    windows = [found.windows[a] for a in own]
-    ends = None
-    if widening == {True, False}:
-        ends = min(w[0] for w in windows) - margin, max(w[1] for w in windows) + margin
-    return Ranking(tuple(map(str, key)), tuple(limits), ends)
-
-
-def _limit(closure: Closure, x: Attribute, own: list[Attribute], high: bool) -> Limit | None:
-    """How far x can go beside a row, where the row's attributes say more than constants do."""
-
-    def most(a: Element, b: Element) -> float:
-        return closure.bound(a, b) if high else closure.bound(b, a)
-
-    terms = {str(a): most(x, a) for a in own if most(x, a) < most(x, 0) + most(0, a)}
-    if not terms:
-        return None
-    sign = 1 if high else -1
-    least = min(sign * int(offset) for offset in terms.values())
-    end = None if most(x, 0) == math.inf else sign * int(most(x, 0)) - least
-    offsets = ((a, sign * int(offset) - least) for a, offset in terms.items())
-    return Limit(tuple(offsets), end, high)

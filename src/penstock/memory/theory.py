@@ -20,7 +20,7 @@ from penstock.memory.conditions import Split, TooManyPartsError, split
 from penstock.memory.extents import Bound
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.predicates import Attribute
-from penstock.memory.query import AggregateQuery, Kind, Query
+from penstock.memory.query import MAX, MIN, AggregateQuery, Kind, Query
 from penstock.memory.sizes import Factor, Size
 from penstock.memory.verdict import Failure, Role, Verdict
 from penstock.memory.wording import listed
@@ -82,7 +82,15 @@ def _synopses(block: Block, cases: Split) -> Bound:
             for of in (None, *_all_values(block)):
                 more = [] if of is None else [_values(closure, of)]
                 size = size.plus(sizes.product([*answer, *more]))
+            for _ in range(_best_values(block)):
+                size = size.plus(sizes.product(answer))
     return Bound(size, ("domain",))
+
+
+def _best_values(block: Block) -> int:
+    """How many values of each group are kept beside the answer, to be surpassed."""
+    best = [a for a in block.aggregates or () if a.function in (MIN, MAX)]
+    return len(best) ** 2
 
 
 def _all_values(block: Block) -> Iterator[Attribute]:

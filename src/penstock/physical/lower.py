@@ -166,7 +166,9 @@ class Graph:
         chosen = tuple(sorted({name for _, e in summary.outputs for name in columns(e)}))
         kernel: Kernel
         if summary.rankings is not None:
-            kernel = DistinctProduct(schemas, summary.conditions, chosen, summary.rankings)
+            kernel = DistinctProduct(
+                schemas, summary.conditions, chosen, summary.rankings, summary.best
+            )
         else:
             sums = tuple(_sums_of(names, calls) for names in summary.summed)
             kernel = CountedProduct(schemas, summary.conditions, chosen, sums)

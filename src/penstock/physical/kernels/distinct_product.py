@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -21,22 +22,27 @@ import pyarrow as pa
 from penstock import record
 from penstock.algebra.expr import Expr
 from penstock.element import INF, Elements, concat, consolidate, in_time_order
-from penstock.memory.summaries import Limit, Ranking
+from penstock.memory.rankings import Limit, Ranking
 from penstock.physical.combinations import combinations, side_by_side
 from penstock.physical.kernel import Result, Write, at
 from penstock.record import Ints
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
+_DIRECTLY = 1 << 18  # combinations that are tried rather than searched
+_NARROW = -(1 << 62)
 _FIRST_DAY = 719163  # 1970-01-01 among the days that the theory counts
 
 
 @dataclass(frozen=True)
 class DistinctProduct:
+    """`best` are rankings of the results, where not all of them are asked for."""
+
     inputs: tuple[pa.Schema, ...]
     conditions: tuple[Expr, ...]
     chosen: tuple[str, ...]
-    rankings: tuple[Ranking, ...]
+    rankings: tuple[tuple[Ranking, ...], ...]
+    best: tuple[Ranking, ...] = ()
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -73,11 +79,12 @@ class DistinctProduct:
 
     def results(self, sets: Sequence[Elements]) -> Elements:
         shown = side_by_side(sets, combinations(sets, self.conditions)).select(self.chosen)
-        return _once(shown)
+        once = _single(_once(shown))
+        return _ranked(self.best, once) if self.best else once
 
     def left(self, i: int, rows: Elements) -> Elements:
         """The rows of an input that are enough."""
-        return rows.take(chosen_rows(self.rankings[i], rows))
+        return _ranked(self.rankings[i], rows)
 
 
 @dataclass
@@ -94,29 +101,52 @@ class _Search:
     ) -> tuple[list[Elements], Elements]:
         """What is left, and the results, after the changes from one time up to another.
 
-        New results are noted with the first time at which they are there.
+        New results are noted with the first time at which they are there, and with the last one
+        those that nobody asks for any more, as of a maximum the next smaller.
         """
         after = [
             self.kernel.left(i, concat(rows.schema, [rows, self._moves(i, low, high)]))
             for i, rows in enumerate(before)
         ]
         results = self.kernel.results(after)
-        new = _missing(results, known)
-        if len(new) == 0:
+        if len(_missing(results, known)) == 0:
             return after, results
-        if high - low == 1:
-            ts = np.full(len(new), self.times[low], dtype=np.int64)
-            always = np.full(len(new), INF, dtype=np.int64)
-            self.found.append(replace(new, ts=ts, te=always, n=np.ones_like(ts)))
-            return after, results
-        middle = (low + high) // 2
-        halfway, shown = self.between(before, known, low, middle)
-        return self.between(halfway, shown, middle, high)
+        if high - low > 1 and self._combinations(before, low, high) > _DIRECTLY:
+            middle = (low + high) // 2
+            halfway, shown = self.between(before, known, low, middle)
+            return self.between(halfway, shown, middle, high)
+        new = self._new(before, known, low, high)
+        gone = _missing(concat(known.schema, [known, new]), results)
+        self.found += [new, at(gone, int(self.times[high - 1])).negated()]
+        return after, results
+
+    def _combinations(self, before: Sequence[Elements], low: int, high: int) -> int:
+        sizes = (len(x) + len(self._moves(i, low, high)) for i, x in enumerate(before))
+        return prod(sizes)
+
+    def _new(self, before: Sequence[Elements], known: Elements, low: int, high: int) -> Elements:
+        """The results that come, each at the first time at which all that it takes is there."""
+        sets = []
+        for i, x in enumerate(before):
+            there = at(x, int(self.times[low]))
+            sets.append(concat(x.schema, [there, self._moves(i, low, high)]))
+        rows = combinations(sets, self.kernel.conditions)
+        shown = side_by_side(sets, rows).select(self.kernel.chosen)
+        ts = reduce(np.maximum, (x.ts[own] for x, own in zip(sets, rows, strict=True)))
+        always = np.full(len(ts), INF, dtype=np.int64)
+        shown = replace(shown, ts=ts, te=always, n=np.ones_like(ts))
+        return _missing(_once(in_time_order(shown)), known)
 
     def _moves(self, i: int, low: int, high: int) -> Elements:
         x = self.moved[i]
         start = np.searchsorted(x.ts, self.times[low])
         return x.slice(int(start), int(np.searchsorted(x.ts, self.times[high - 1], side="right")))
+
+
+def _ranked(rankings: Sequence[Ranking], rows: Elements) -> Elements:
+    """The rows that any of the rankings leaves."""
+    chosen = [chosen_rows(ranking, rows) for ranking in rankings]
+    return rows.take(np.unique(np.concatenate(chosen)))
 
 
 def chosen_rows(ranking: Ranking, rows: Elements) -> Ints:
@@ -142,8 +172,9 @@ def _width(limit: Limit, rows: Elements) -> Ints:
     """How far a limit reaches beside each row: the more, the more it can meet."""
     least = None
     for name, offset in limit.terms:
-        value = _ranks(rows.column(name)) + offset
-        value = value if limit.high else -value
+        column = rows.column(name)
+        value = _ranks(column) + offset
+        value = np.where(record.valid(column), value if limit.high else -value, _NARROW)
         least = value if least is None else np.minimum(least, value)
     assert least is not None
     if limit.end is None:
@@ -177,8 +208,11 @@ def _single(x: Elements) -> Elements:
 
 
 def _once(x: Elements) -> Elements:
-    """Each record once."""
-    return x.take(record.group_rows(x.columns, record.hash_rows(x.columns, len(x))).first)
+    """Each record once, the first of those that are equal."""
+    groups = record.group_rows(x.columns, record.hash_rows(x.columns, len(x)))
+    first = np.full(len(groups), len(x), dtype=np.int64)
+    np.minimum.at(first, groups.code, np.arange(len(x)))
+    return x.take(first)
 
 
 def _missing(x: Elements, known: Elements) -> Elements:
