@@ -88,3 +88,35 @@ def test_says_nothing_of_bounded_views(tmp_path: Path, caplog: pytest.LogCapture
 def test_other_policies_are_unknown() -> None:
     with pytest.raises(PlanError, match="expected one of: warn, refuse, allow"):
         Options(unbounded="ignore")
+
+
+def test_knows_what_sources_promise(tmp_path: Path) -> None:
+    with opened(tmp_path, "refuse") as db:
+        db.sql(
+            "CREATE SOURCE r (room INT NOT NULL CHECK (room BETWEEN 1 AND 40), temp INT, "
+            "at TIMESTAMP) EVENT TIME at RATE 100 PER SECOND"
+        )
+        text = str(db.sql("EXPLAIN MEMORY SELECT room, count(*) FROM r GROUP BY room"))
+        assert text.startswith("BOUNDED: at most 40 values of r.room")
+        text = str(
+            db.sql("EXPLAIN MEMORY SELECT temp, count(*) FROM r [RANGE 1 HOUR] GROUP BY temp")
+        )
+        assert "360,000 rows of r in 1 HOUR" in text
+        assert "= 720,000" in text
+        db.sql("CREATE VIEW v AS SELECT room, count(*) AS n FROM r GROUP BY room")
+    with local_session(tmp_path, Options(tasks=1)) as db:
+        db.__dict__["analyser"] = LocalAnalyser()
+        text = str(db.sql("EXPLAIN MEMORY SELECT DISTINCT room FROM r"))
+        assert text.startswith("BOUNDED: at most 40 values of r.room")
+
+
+def test_knows_the_domains_of_streams(tmp_path: Path) -> None:
+    with opened(tmp_path, "refuse") as db:
+        db.sql("CREATE STREAM few OVER s KEY NULL PUNCTUATED BY DOMAIN (a BETWEEN 0 AND 9)")
+        text = str(db.sql("EXPLAIN MEMORY SELECT a, count(*) FROM few GROUP BY a"))
+        assert text.startswith("BOUNDED: at most 10 values of few.a")
+
+
+def test_a_rate_is_in_the_time_of_its_source(tmp_path: Path) -> None:
+    with opened(tmp_path, "warn") as db, pytest.raises(PlanError, match="RATE 100 PER SECOND"):
+        db.sql("CREATE SOURCE r (a INT, at TIMESTAMP) EVENT TIME at RATE 5 PER 10")

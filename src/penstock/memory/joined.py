@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import permutations
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from penstock.algebra.expr import (
     Column,
     Expr,
     Literal,
+    cast,
     columns,
     compare,
     conjunction,
@@ -62,6 +64,7 @@ class Joined:
     outputs: Mapping[str, Expr]
     windows: Mapping[Attribute, tuple[int, int]]
     strings: Mapping[int, str]
+    known: frozenset[Attribute] = frozenset()  # not to be NULL, whatever is compared now
 
     @property
     def compared(self) -> frozenset[Attribute]:
@@ -98,14 +101,13 @@ class Joined:
             select=query.select,
             conditions=tuple(self._condition(atom) for atom in sorted(joins, key=str)),
             atoms=joins,
+            known=self.compared,
             outputs={name: _renamed(value, renamed) for name, value in self.outputs.items()},
         )
 
     def _condition(self, atom: Atom) -> Expr:
         left, right = (Column(str(a), self.expressions[a].type) for a in atom.attributes)
-        if left.type != right.type:
-            raise NoProductError
-        return compare(atom.comparison.value, left, right)
+        return _compared(atom.comparison.value, left, right)
 
     def input(
         self, stream: str, cut: Iterable[Attribute], summed: Iterable[str]
@@ -130,20 +132,16 @@ class Joined:
 
     def _implied(self, stream: str) -> Iterator[Expr]:
         """What all conditions together imply of a stream, beyond its own."""
-        kept = self.kept(stream)
-        for a in kept:
-            if a in self.compared:
-                is_null = Call("is null", (self.expressions[a],), pa.bool_())
-                yield Call("not", (is_null,), pa.bool_())
+        own = {a: e for a, e in self.expressions.items() if a.stream == stream}
+        for a, value in own.items():
+            if a in self.compared | self.known:
+                yield Call("not", (Call("is null", (value,), pa.bool_()),), pa.bool_())
             if self.closure.values(a) != self.alone.values(a):
-                yield from self._within(self.expressions[a], *self.closure.values(a))
-        for a in kept:
-            for b in kept:
-                most = self.closure.bound(a, b)
-                same = self.expressions[a].type == self.expressions[b].type
-                if most <= 0 and same and most < self.alone.bound(a, b):
-                    operator = "<" if most < 0 else "<="
-                    yield compare(operator, self.expressions[a], self.expressions[b])
+                yield from self._within(value, *self.closure.values(a))
+        for a, b in permutations(own, 2):
+            most = self.closure.bound(a, b)
+            if most <= 0 and most < self.alone.bound(a, b):
+                yield _compared("<" if most < 0 else "<=", own[a], own[b])
 
     def _within(self, value: Expr, low: float, high: float) -> Iterator[Expr]:
         if pa.types.is_string(value.type):
@@ -287,6 +285,14 @@ def _windows(
         found = {c for other in others for c in constants[other]} or {0}
         windows[a] = min(found), max(found)
     return windows
+
+
+def _compared(operator: str, left: Expr, right: Expr) -> Expr:
+    """A comparison of attributes, which are of one type or integers of different widths."""
+    if left.type != right.type:
+        wide = pa.int64()
+        left, right = (e if e.type == wide else cast(e, wide) for e in (left, right))
+    return compare(operator, left, right)
 
 
 def _renamed(value: Expr, names: Mapping[str, str]) -> Expr:

@@ -34,6 +34,7 @@ from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
 from penstock.sql.binding.catalog import CLOCKS, is_constant
 from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.sources import domains, promised
 from penstock.sql.binding.types import is_time, shown
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.names import names_read
@@ -117,6 +118,7 @@ class Commands:
             time = self._column(column, schema, statement)
             self._check_time(statement, column, schema.field(time).type)
             delay = self._delay(statement, schema.field(time).type)
+        checks = [check for column in statement.columns for check in column.checks]
         self._session.create_source(
             statement.name.text,
             schema,
@@ -124,8 +126,20 @@ class Commands:
             delay,
             statement.late.value.lower(),  # type: ignore[arg-type]
             feed=_feed(statement.format),
+            promised=promised(checks, schema, self._analyser, Complaints(statement)),
+            never_null=tuple(c.name.text for c in statement.columns if not c.nullable),
+            rate=self._rate(statement, None if time is None else schema.field(time).type),
         )
         return f"Source {statement.name} is created."
+
+    def _rate(self, statement: s.CreateSource, kind: pa.DataType | None) -> tuple[int, int] | None:
+        if statement.rate is None:
+            return None
+        span, integer = statement.rate.span, kind is not None and pa.types.is_integer(kind)
+        if span.ticks != integer:
+            unit = "a plain number: RATE 5 PER 10" if integer else "of time: RATE 100 PER SECOND"
+            Complaints(statement).wrong(f"The span of the rate is {unit}.", statement.name)
+        return statement.rate.rows, span.length
 
     def _check_time(self, statement: s.CreateSource, column: Name, kind: pa.DataType) -> None:
         if not (is_time(kind) or pa.types.is_integer(kind)):
@@ -349,8 +363,24 @@ class Commands:
         self, of: s.Query | s.CreateView, most_repairs: int = MOST_REPAIRS
     ) -> MemoryVerdict:
         query = of if isinstance(of, s.Query) else of.query
-        scene = Scene(self._catalog, self._analyser)
+        scene = Scene(self._catalog, self._analyser, self._declared())
         return verdict((of,), scene, tuple(self._views_below(query)), most_repairs)
+
+    def _declared(self) -> Declared:
+        """What the sources promise of their rows, and streams of those of their sources."""
+        declared = Declared()
+        sources = self._engine.sources
+        for name, source in sources.items():
+            never_null = {*source.never_null, *([source.time] if source.time is not None else [])}
+            declared = declared.having(name, source.promised, never_null, source.rate)
+        for definition in self._engine.definitions.values():
+            if isinstance(definition, StreamDefinition) and definition.text:
+                (statement,) = parse(definition.text)
+                assert isinstance(statement, s.CreateStream)
+                schema, complaints = sources[definition.source].schema, Complaints(statement)
+                condition = promised(domains(statement), schema, self._analyser, complaints)
+                declared = declared.matching(definition.source, condition)
+        return declared
 
     def _views_below(self, query: s.Query) -> list[s.CreateView]:
         """The views that a query reads, and those that they read, in the order of their making."""
@@ -369,7 +399,7 @@ class Commands:
     def _check_memory(self, statement: s.CreateView, plan: Node) -> None:
         """Warn of a view that needs ever more memory, or refuse it, as the session was told."""
         policy = self._engine.options.unbounded
-        if policy == "allow" or all(v.bounded for v in operators_of(plan, Declared())):
+        if policy == "allow" or all(v.bounded for v in operators_of(plan, self._declared())):
             return
         found = self._memory(statement, most_repairs=1)
         message = f"View {statement.name} needs ever more memory. {found.reasons[0]}"

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from penstock.algebra.expr import Expr
 from penstock.algebra.plan import Node, Scan
 from penstock.element import INF
 from penstock.errors import PlanError
@@ -147,17 +149,25 @@ class Session:
         delay: int = 0,
         late: LatePolicy = "keep",
         feed: Feed | None = None,
+        promised: Expr | None = None,
+        never_null: Sequence[str] = (),
+        rate: tuple[int, int] | None = None,
     ) -> Source:
         """A source with these columns, one of which is the event time.
 
         Without one, rows are stamped on arrival: a batch gets the current time, in a column `ts`.
         The delay is in microseconds for times of type TIMESTAMP or DATE, in ticks for integers.
         A feed brings rows by itself, whenever the session steps or runs.
+
+        What is promised of its rows tells how much memory a view needs: a condition that is met, or
+        NULL; columns that are not NULL; a number of rows, and the span of time in which no more
+        come.
         """
         if time is None:
             definition = stamped_on_arrival(name, arrow_schema(schema), late, feed)
         else:
             definition = SourceDefinition(name, arrow_schema(schema), time, delay, late, feed=feed)
+        definition = replace(definition, promised=promised, never_null=tuple(never_null), rate=rate)
         kind, kinds = time_of([definition]), time_types(self._engine.sources.values())
         if kinds and kind not in kinds:
             how = "is stamped on arrival with" if time is None else "has"
