@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from penstock import Session
+from penstock.algebra import plan as p
 from penstock.errors import PlanError, UnboundedError
 from penstock.runtime.engine import Options
 from penstock.sql.binding.local_analyser import LocalAnalyser
@@ -53,19 +55,48 @@ def test_repairs_change_the_views_that_a_query_reads(tmp_path: Path) -> None:
         )
 
 
-def test_warns_once_with_the_first_repair(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_warns_once_and_says_where_to_look(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with opened(tmp_path, "warn") as db, caplog.at_level(logging.WARNING, "penstock"):
         db.sql(EVER_MORE)
         (warning,) = caplog.messages
         assert warning.startswith("View pairs needs ever more memory.")
-        assert "This would be bounded: CREATE STREAMED VIEW pairs AS" in warning
+        assert warning.endswith("EXPLAIN MEMORY shows what would bound it.")
         assert "pairs" in db.engine.views
+
+
+def ever_more(db: Session) -> p.Node:
+    return p.Distinct(p.project(db.scan("s"), ("a",)))
+
+
+def test_warns_of_plans(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with opened(tmp_path, "warn") as db, caplog.at_level(logging.WARNING, "penstock"):
+        db.create_view("different", ever_more(db))
+        (warning,) = caplog.messages
+        assert warning.startswith("View different needs ever more memory. Each different value")
+
+
+def test_refuses_plans(tmp_path: Path) -> None:
+    with opened(tmp_path, "refuse") as db, pytest.raises(UnboundedError, match="ever more memory"):
+        db.create_view("different", ever_more(db))
+
+
+def test_warning_of_a_wide_join_takes_no_time(tmp_path: Path) -> None:
+    with opened(tmp_path, "warn") as db:
+        for i in range(8):
+            db.sql(f"CREATE SOURCE s{i} (a INT, b INT, at TIMESTAMP) EVENT TIME at")
+        joins = " ".join(f"JOIN s{i} ON s{i - 1}.a = s{i}.a" for i in range(1, 8))
+        start = time.process_time()
+        db.sql(f"CREATE VIEW wide AS SELECT s0.b FROM s0 {joins}")
+        assert time.process_time() - start < 2
 
 
 def test_refuses(tmp_path: Path) -> None:
     with opened(tmp_path, "refuse") as db:
         with pytest.raises(UnboundedError, match="needs ever more memory") as caught:
             db.sql(EVER_MORE)
+        assert "This would be bounded: CREATE STREAMED VIEW pairs AS" in str(caught.value)
         assert caught.value.getCondition() == "UNBOUNDED_MEMORY"
         assert "pairs" not in db.engine.views
 

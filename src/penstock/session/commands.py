@@ -11,13 +11,11 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from penstock.algebra.plan import Node
-from penstock.errors import PlanError, UnboundedError, UnsupportedError
+from penstock.errors import PlanError, UnsupportedError
 from penstock.memory.asking import verdict
-from penstock.memory.plans import operators_of
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
 from penstock.memory.scene import Scene
-from penstock.memory.values import Declared
 from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
@@ -27,6 +25,7 @@ from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
 from penstock.session.describing import described, explained
+from penstock.session.judging import check_memory, declared_by
 from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
 from penstock.sql import parse
@@ -34,7 +33,7 @@ from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
 from penstock.sql.binding.catalog import CLOCKS, is_constant
 from penstock.sql.binding.complaints import Complaints
-from penstock.sql.binding.sources import domains, promised
+from penstock.sql.binding.sources import promised
 from penstock.sql.binding.types import is_time, shown
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.names import names_read
@@ -363,24 +362,10 @@ class Commands:
         self, of: s.Query | s.CreateView, most_repairs: int = MOST_REPAIRS
     ) -> MemoryVerdict:
         query = of if isinstance(of, s.Query) else of.query
-        scene = Scene(self._catalog, self._analyser, self._declared())
+        scene = Scene(
+            self._catalog, self._analyser, declared_by(self._engine, lambda: self._analyser)
+        )
         return verdict((of,), scene, tuple(self._views_below(query)), most_repairs)
-
-    def _declared(self) -> Declared:
-        """What the sources promise of their rows, and streams of those of their sources."""
-        declared = Declared()
-        sources = self._engine.sources
-        for name, source in sources.items():
-            never_null = {*source.never_null, *([source.time] if source.time is not None else [])}
-            declared = declared.having(name, source.promised, never_null, source.rate)
-        for definition in self._engine.definitions.values():
-            if isinstance(definition, StreamDefinition) and definition.text:
-                (statement,) = parse(definition.text)
-                assert isinstance(statement, s.CreateStream)
-                schema, complaints = sources[definition.source].schema, Complaints(statement)
-                condition = promised(domains(statement), schema, self._analyser, complaints)
-                declared = declared.matching(definition.source, condition)
-        return declared
 
     def _views_below(self, query: s.Query) -> list[s.CreateView]:
         """The views that a query reads, and those that they read, in the order of their making."""
@@ -397,17 +382,14 @@ class Commands:
         return [found[name] for name in self._engine.definitions if name in found]
 
     def _check_memory(self, statement: s.CreateView, plan: Node) -> None:
-        """Warn of a view that needs ever more memory, or refuse it, as the session was told."""
-        policy = self._engine.options.unbounded
-        if policy == "allow" or all(v.bounded for v in operators_of(plan, self._declared())):
-            return
-        found = self._memory(statement, most_repairs=1)
-        message = f"View {statement.name} needs ever more memory. {found.reasons[0]}"
-        for repair in found.repairs:
-            message += f" This would be bounded: {repair}"
-        if policy == "refuse":
-            raise UnboundedError(message, context=statement.context(statement.name.span))
-        logger.warning(message)
+        check_memory(
+            statement.name.text,
+            plan,
+            self._engine,
+            lambda: self._analyser,
+            lambda: self._memory(statement, most_repairs=1).repairs,
+            statement.context(statement.name.span),
+        )
 
     # --- dropping -------------------------------------------------------------------------------
 

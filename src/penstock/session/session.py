@@ -36,6 +36,8 @@ from penstock.runtime.sinks import Deliver, Sink, to_format
 from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area, stamped_on_arrival
 from penstock.runtime.spark import start_spark
 from penstock.runtime.times import Time, shown, ticks, time_types
+from penstock.session.catalog import scan_of
+from penstock.session.judging import check_memory
 from penstock.session.punctuating import in_python
 from penstock.session.results import Result
 from penstock.sql import parse
@@ -196,12 +198,13 @@ class Session:
         show an update where a record takes another's place.
         """
         known = None if key is None else tuple(key)
+        check_memory(name, plan, self._engine, lambda: self.analyser)
         self._engine.define(name, ViewDefinition(plan, known))
         return self.view(name)
 
     def scan(self, source: str) -> Scan:
         """The plan that reads a source: an append-only stream of its rows."""
-        return Scan(source, self._engine.source(source).schema, append_only=True)
+        return scan_of(self._engine.source(source))
 
     def punctuate(self, stream: str, /, **columns: Any) -> None:
         """No more rows of a source or stream come that match: `auction=[1001, 2004]`.
