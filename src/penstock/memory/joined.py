@@ -150,7 +150,7 @@ class Joined:
             yield options[0] if len(options) == 1 else Call("or", options, pa.bool_())
         elif not pa.types.is_boolean(value.type):
             for operator, end in ((">=", low), ("<=", high)):
-                if abs(end) < float("inf") and (literal := _literal(int(end), value.type)):
+                if abs(end) < float("inf") and (literal := literal_of(int(end), value.type)):
                     yield compare(operator, value, literal)
 
 
@@ -305,7 +305,7 @@ def _renamed(value: Expr, names: Mapping[str, str]) -> Expr:
 
 
 def _cut(value: Expr, low: int, high: int) -> Expr:
-    below, above = _literal(low - 1, value.type), _literal(high + 1, value.type)
+    below, above = literal_of(low - 1, value.type), literal_of(high + 1, value.type)
     cut = value
     for operator, end in (("<", below), (">", above)):
         if end is not None:
@@ -313,7 +313,7 @@ def _cut(value: Expr, low: int, high: int) -> Expr:
     return cut
 
 
-def _literal(rank: int, kind: pa.DataType) -> Literal | None:
+def literal_of(rank: int, kind: pa.DataType) -> Literal | None:
     """The value of a rank among the integers (see domains.py); None where the type has none."""
     value: Any = None
     try:
