@@ -10,7 +10,7 @@ STAMP := $(VENV)/.ready
 LOG := $(VENV)/setup.log
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test test-fast check format bench-kernels bench-engine clean moved
+.PHONY: help demo docs test test-fast check format bench-bounded bench-kernels bench-engine clean moved
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,9 @@ format: $(STAMP) ## Rewrite the code the way check wants it
 
 bench-kernels: $(STAMP) ## Measure the kernels, without Spark
 	@$(PY) -m bench.kernels
+
+bench-bounded: $(STAMP) ## Feed 20 million rows to queries of bounded memory
+	@$(PY) -m bench.bounded
 
 bench-engine: $(STAMP) ## Measure Penstock beside plain Structured Streaming
 	@$(PY) -m bench.engine

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 
 
-def outline(node: p.Node) -> str:
-    """One line per node, inputs indented below it."""
-    below = [line for source in node.inputs for line in outline(source).split("\n")]
-    return "\n".join([_line(node), *(f"  {line}" for line in below)])
+def outline(node: p.Node, note: Callable[[p.Node], str | None] | None = None) -> str:
+    """One line per node, inputs indented below it. What has a note is one thing with all below."""
+    said = None if note is None else note(node)
+    inner = note if said is None else None
+    below = [line for source in node.inputs for line in outline(source, inner).split("\n")]
+    own = _line(node) if said is None else f"{_line(node)}  ({said})"
+    return "\n".join([own, *(f"  {line}" for line in below)])
 
 
 def _line(node: p.Node) -> str:

@@ -20,4 +20,9 @@ theory       its verdict on a block, in words           wording      expressions
 plans        the verdict on a plan                      scene        what a query is judged against
 repairs      queries like it that are bounded           report       the verdict, printed
 asking       penstock.check
+
+Summaries: what bounded joins run on.
+
+products     plans as products of streams               joined       products in the theory's words
+summaries    what to keep of each stream
 """

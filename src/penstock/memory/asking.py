@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import islice
 from types import MappingProxyType
 
@@ -93,7 +92,7 @@ def scene_of(
     """What there is to read where there are only these sources."""
     analyser = LocalAnalyser()
     entries: dict[str, Entry] = {}
-    declared = Declared({}, {})
+    declared = Declared()
     time: pa.DataType = pa.int64() if integer_time else TIMESTAMP
     for column in domains:
         if column.partition(".")[0] not in sources:
@@ -109,10 +108,5 @@ def scene_of(
         own_time = found.relation.time
         assert own_time is not None
         time = found.relation.plan.schema.field(own_time).type
-        conditions = {name: found.condition} if found.condition is not None else {}
-        declared = replace(
-            declared,
-            conditions={**declared.conditions, **conditions},
-            never_null={**declared.never_null, name: found.never_null},
-        )
+        declared = declared.having(name, found.condition, found.never_null)
     return Scene(Catalog(entries, time), analyser, declared)

@@ -68,6 +68,19 @@ class Closure:
                 break
         self.satisfiable = all(row[i] >= 0 for i, row in enumerate(bounds))
 
+    @staticmethod
+    def hull(closures: Collection[Closure]) -> Closure:
+        """What all of some closures over the same attributes imply."""
+        first, *others = closures
+        hull = first.extended(())
+        constants = {constant for closure in closures for constant in closure.constants}
+        hull.constants = tuple(sorted(constants))
+        hull.elements = (*hull.attributes, *hull.constants)
+        for other in others:
+            for row, more in zip(hull._bounds, other._bounds, strict=True):
+                row[:] = map(max, row, more)
+        return hull
+
     def extended(self, atoms: Iterable[Atom]) -> Closure:
         """The closure with more atoms over the same elements."""
         more = object.__new__(Closure)

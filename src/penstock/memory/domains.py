@@ -107,13 +107,13 @@ BOOLEANS = Enumeration((False, True))
 class Strings:
     """Strings under equality, IN and `<>`. One object per query: it numbers the constants met."""
 
-    _numbers: dict[str, int] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
     ordered: ClassVar[bool] = False
 
     def rank(self, value: object) -> Fraction:
         if not isinstance(value, str):
             raise TypeError(f"{value!r} is not a string")
-        return Fraction(self._numbers.setdefault(value, len(self._numbers)))
+        return Fraction(self.numbers.setdefault(value, len(self.numbers)))
 
     def members(self, attribute: Attribute) -> Condition:
         return ALWAYS

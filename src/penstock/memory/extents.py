@@ -161,7 +161,10 @@ class Extents:
                 return self.arriving(only, length, by)
         rows = "pairs" if any(isinstance(node, Join) for node in plan.walk()) else "rows"
         text = f"{rows} of {streams_text(plan)} {within(length, integer_time(plan))}"
-        return Bound(sizes.of(text.replace("within", "in")), (by,))
+        most = None
+        if isinstance(plan, Scan):
+            most = self.knowledge.declared.most_rows(plan.name, max(length, 1))
+        return Bound(sizes.of(text.replace("within", "in"), most), (by,))
 
 
 def streams(plan: Node) -> tuple[str, ...]:

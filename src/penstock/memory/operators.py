@@ -72,12 +72,6 @@ class Operators:
         if open_sides:
             return self._open_join(node, label, open_sides)
         bounds = [bound for bound, _, _ in found if bound is not None]
-        by_time = any("time" in bound.by for bound in bounds)
-        if node.kind != "inner" and by_time:
-            keeps.append(
-                "Whether a row has found a partner is remembered for all rows, also when its time "
-                "is over."
-            )
         reasons = list(dict.fromkeys(reason for _, reason, _ in found if reason))
         return OperatorVerdict(label, e.total(bounds), " ".join(reasons), _one(keeps))
 

@@ -10,6 +10,7 @@ from penstock.memory.blocks import block_of
 from penstock.memory.extents import Extents
 from penstock.memory.operators import Operators
 from penstock.memory.outcome import OperatorVerdict
+from penstock.memory.summaries import is_summarized
 from penstock.memory.values import Declared, Knowledge
 
 
@@ -30,7 +31,9 @@ class _Judge:
         if block is not None:
             own = [v for v in map(self._operators.verdict, reversed(block.nodes)) if v is not None]
             open_ones = [verdict for verdict in own if not verdict.bounded]
-            together = theory.judged(block, _label(own)) if open_ones else None
+            together = None
+            if open_ones:
+                together = theory.judged(block, _label(own), is_summarized(plan))
             if together is not None and (together.bounded or not block.timed):
                 yield together
             else:

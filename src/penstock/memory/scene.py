@@ -16,7 +16,7 @@ from penstock.sql import statements as s
 from penstock.sql.binding import Analyser, Catalog, Entry, Relation, bind_points, bind_query
 from penstock.sql.binding.analyser import AnalysisError
 from penstock.sql.binding.complaints import Complaints
-from penstock.sql.binding.sources import tagged
+from penstock.sql.binding.sources import domains, promised, tagged
 from penstock.sql.text import Name
 
 
@@ -77,13 +77,19 @@ class Scene:
             schema, time, hidden = schema.append(pa.field("ts", TIMESTAMP)), "ts", True
         else:
             time = self._column(statement.event_time.column, schema.names, statement)
-        relation = _stream(statement.name.text, schema, time, hidden)
-        return self._with(statement.name, relation, schema.field(time).type)
+        name = statement.name.text
+        relation = _stream(name, schema, time, hidden)
+        checks = [check for column in statement.columns for check in column.checks]
+        condition = promised(checks, schema, self.analyser, Complaints(statement))
+        never_null = [time, *(c.name.text for c in statement.columns if not c.nullable)]
+        rate = None if statement.rate is None else (statement.rate.rows, statement.rate.span.length)
+        scene = self._with(statement.name, relation, schema.field(time).type)
+        return replace(scene, declared=self.declared.having(name, condition, never_null, rate))
 
     def _with_stream(self, statement: s.CreateStream) -> Scene:
         found = self.catalog.find(statement.source.text)
         source = found[1] if found else None
-        if not isinstance(source, Relation) or source.kind != "source":
+        if found is None or not isinstance(source, Relation) or source.kind != "source":
             known = [n for n, r in self.catalog.entries.items() if _is_source(r)]
             Complaints(statement).unknown("source", statement.source.text, known, statement.source)
         names = source.plan.schema.names
@@ -94,7 +100,10 @@ class Scene:
         marks = [x.column for x in statement.punctuated if isinstance(x, s.ByColumn)]
         hidden = [operation, *(self._column(mark, names, statement) for mark in marks)]
         plan = tagged(source.plan, key, operation, hidden)
-        return self._with(statement.name, Relation("stream", plan, source.time, source.hidden))
+        scene = self._with(statement.name, Relation("stream", plan, source.time, source.hidden))
+        schema, complaints = source.plan.schema, Complaints(statement)
+        condition = promised(domains(statement), schema, self.analyser, complaints)
+        return replace(scene, declared=self.declared.matching(found[0], condition))
 
     def _schema(self, columns: tuple[s.ColumnDefinition, ...], statement: s.Statement) -> pa.Schema:
         fields = []

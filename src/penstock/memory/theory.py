@@ -20,25 +20,28 @@ from penstock.memory.conditions import Split, TooManyPartsError, split
 from penstock.memory.extents import Bound
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.predicates import Attribute
-from penstock.memory.query import AggregateQuery, Kind, Query
+from penstock.memory.query import MAX, MIN, AggregateQuery, Kind, Query
 from penstock.memory.sizes import Factor, Size
 from penstock.memory.verdict import Failure, Role, Verdict
 from penstock.memory.wording import listed
 
 
-def judged(block: Block, operator: str) -> OperatorVerdict | None:
-    """What the theory says of a block; None where its condition has too many cases."""
+def judged(block: Block, operator: str, summarized: bool) -> OperatorVerdict | None:
+    """What the theory says of a block; None where its condition has too many cases.
+
+    `summarized` says whether the engine keeps a summary of it.
+    """
     try:
         cases = split(block.condition)
     except TooManyPartsError:
         return None
     verdict = _verdict(block, cases)
     if verdict.bounded:
-        keeps = f"Every row of {_names(block)} that passes the conditions, as summaries of this "
-        keeps += "kind do not run yet."
+        keeps = f"Every row of {_names(block)} that passes the conditions."
         why = "A summary of the rows so far is enough: "
         why += "one row and a count for each case that later rows can tell apart."
-        return OperatorVerdict(operator, _synopses(block, cases), why, keeps)
+        bound = _synopses(block, cases)
+        return OperatorVerdict(operator, bound, why, None if summarized else keeps)
     targets = [str(a) for failure in verdict.failures for a in failure.attributes]
     return OperatorVerdict(
         operator,
@@ -79,7 +82,15 @@ def _synopses(block: Block, cases: Split) -> Bound:
             for of in (None, *_all_values(block)):
                 more = [] if of is None else [_values(closure, of)]
                 size = size.plus(sizes.product([*answer, *more]))
+            for _ in range(_best_values(block)):
+                size = size.plus(sizes.product(answer))
     return Bound(size, ("domain",))
+
+
+def _best_values(block: Block) -> int:
+    """How many values of each group are kept beside the answer, to be surpassed."""
+    best = [a for a in block.aggregates or () if a.function in (MIN, MAX)]
+    return len(best) ** 2
 
 
 def _all_values(block: Block) -> Iterator[Attribute]:

@@ -6,7 +6,7 @@ equality only. What does not fit is None: an opaque condition, which bounds noth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -30,6 +30,11 @@ class Translation:
     """One per query: it numbers the strings and doubles that the query names."""
 
     _strings: Strings = field(default_factory=Strings)
+
+    @property
+    def strings(self) -> Mapping[str, int]:
+        """The numbers of the strings met so far."""
+        return self._strings.numbers
 
     def domain(self, kind: pa.DataType) -> Domain | None:
         if pa.types.is_integer(kind):

@@ -8,7 +8,7 @@ the column excludes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from penstock.algebra.expr import (
     Literal,
     columns,
     compare,
+    conjunction,
     conjuncts,
     substitute,
 )
@@ -48,10 +49,44 @@ _HERE = ""  # the one stream that the records of a plan are of, for the theory
 
 @dataclass(frozen=True)
 class Declared:
-    """What sources promise of their rows: conditions, met or NULL, and columns never NULL."""
+    """What sources promise of their rows: conditions, met or NULL, and columns never NULL.
+
+    A rate is a number of rows, and the span of time in which no more come.
+    """
 
     conditions: Mapping[str, Expr] = field(default_factory=dict)
     never_null: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    rates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+
+    def having(
+        self,
+        source: str,
+        condition: Expr | None,
+        never_null: Iterable[str] = (),
+        rate: tuple[int, int] | None = None,
+    ) -> Declared:
+        """With more promises of one source."""
+        found = [c for c in (self.conditions.get(source), condition) if c is not None]
+        conditions = {source: conjunction(tuple(found))} if found else {}
+        columns = self.never_null.get(source, frozenset()).union(never_null)
+        return Declared(
+            {**self.conditions, **conditions},
+            {**self.never_null, source: columns},
+            {**self.rates, **({source: rate} if rate is not None else {})},
+        )
+
+    def matching(self, source: str, condition: Expr | None) -> Declared:
+        """With a condition that all rows of a source match: none of its columns is ever NULL."""
+        if condition is None:
+            return self
+        return self.having(source, condition, columns(condition))
+
+    def most_rows(self, source: str, length: int) -> int | None:
+        """How many rows of a source come within a length of time at most."""
+        if source not in self.rates:
+            return None
+        rows, span = self.rates[source]
+        return rows * -(-length // span)
 
 
 @dataclass(frozen=True)
@@ -92,7 +127,7 @@ class Known:
 
 class Knowledge:
     def __init__(self, declared: Declared) -> None:
-        self._declared = declared
+        self.declared = declared
         self._known: dict[int, tuple[Node, Known]] = {}
 
     def of(self, plan: Node) -> Known:
@@ -125,8 +160,8 @@ class Knowledge:
         if not is_stream(plan):
             rows = Factor(f"rows of {plan.name}")
             return Known(plan.schema, dict.fromkeys(plan.schema.names, rows), (), labels)
-        never_null = self._declared.never_null.get(plan.name, frozenset())
-        promised = self._declared.conditions.get(plan.name)
+        never_null = self.declared.never_null.get(plan.name, frozenset())
+        promised = self.declared.conditions.get(plan.name)
         finite = {
             f.name: Factor(f"values of {labels[f.name]}", 2 + (f.name not in never_null))
             for f in plan.schema

@@ -18,14 +18,18 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.closing import closes, closes_given, earliest, latest, meets
 from penstock.algebra.codec import fingerprint
-from penstock.algebra.expr import Column, Expr, Literal, compare, substitute
+from penstock.algebra.expr import Column, Expr, Literal, columns, compare, substitute
 from penstock.element import INF
+from penstock.memory.summaries import Summary, summary_of, summary_of_groups
 from penstock.physical.closing import asks
 from penstock.physical.distribution import key_of
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
+from penstock.physical.kernels.aggregate_sums import sources
 from penstock.physical.kernels.changes import ChangeStream
 from penstock.physical.kernels.coalesce import Coalescing
+from penstock.physical.kernels.counted_product import CountedProduct, Sums
+from penstock.physical.kernels.distinct_product import DistinctProduct
 from penstock.physical.kernels.join import InnerJoin
 from penstock.physical.kernels.multiplicity import Multiplicity
 from penstock.physical.kernels.rank import TopRows
@@ -73,6 +77,12 @@ class Operator:
             yield self
 
 
+def _sums_of(names: tuple[str, ...], calls: Sequence[AggregateCall]) -> Sums:
+    """What of an input's columns is summed for these calls."""
+    wanted = sources(calls).items()
+    return tuple((s, tuple(sorted(functions))) for s, functions in wanted if s.column in names)
+
+
 class Graph:
     """Lowers plans into one graph of operators."""
 
@@ -90,6 +100,11 @@ class Graph:
         return self._operators.setdefault(same, Operator(work, inputs))
 
     def _lower(self, node: p.Node) -> Operator:
+        summary = summary_of(node)
+        if summary is not None:
+            return self._summarized(summary)
+        if isinstance(node, p.Aggregate) and (summary := summary_of_groups(node)) is not None:
+            return self._grouped(node, summary)
         inputs = tuple(map(self.lower, node.inputs))
         match node:
             case p.Scan():
@@ -141,6 +156,30 @@ class Graph:
                 restriction = Restriction(source.schema, key_of(inputs[0]), start, end, asked)
                 return self._run(restriction, *inputs)
         raise NotImplementedError(type(node).__name__)
+
+    # --- summaries ------------------------------------------------------------------------------
+
+    def _summarized(self, summary: Summary, calls: tuple[AggregateCall, ...] = ()) -> Operator:
+        """A join of summaries, and what its columns are; `calls` are those that sums are for."""
+        inputs = tuple(map(self.lower, summary.inputs))
+        schemas = tuple(operator.schema for operator in inputs)
+        chosen = tuple(sorted({name for _, e in summary.outputs for name in columns(e)}))
+        kernel: Kernel
+        if summary.rankings is not None:
+            kernel = DistinctProduct(
+                schemas, summary.conditions, chosen, summary.rankings, summary.best
+            )
+        else:
+            sums = tuple(_sums_of(names, calls) for names in summary.summed)
+            kernel = CountedProduct(schemas, summary.conditions, chosen, sums)
+        return self._run(Project(summary.outputs), self._run(kernel, *inputs))
+
+    def _grouped(self, node: p.Aggregate, summary: Summary) -> Operator:
+        rows = self._summarized(summary, node.calls)
+        summed = tuple(name for names in summary.summed for name in names)
+        until = closes(node.input, node.keys)
+        kernel = GroupAggregate(node.input.schema, node.keys, node.calls, until, summed)
+        return self._run(kernel, rows)
 
     # --- joins ----------------------------------------------------------------------------------
 

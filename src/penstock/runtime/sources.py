@@ -43,6 +43,9 @@ class SourceDefinition:
     changes that take rows back. Without a column for the time it is a table: a finite relation,
     there from the beginning of time. Where rows are stamped on arrival, they come without their
     time, which is that of the moment in which their batch does. A feed brings rows by itself.
+
+    What is promised of its rows tells how much memory a view needs: a condition that is met, or
+    NULL; columns that are not NULL; a number of rows, and the span of time in which no more come.
     """
 
     name: str
@@ -54,6 +57,9 @@ class SourceDefinition:
     weight: str | None = None
     arrival: bool = False
     feed: Feed | None = None
+    promised: Expr | None = None
+    never_null: tuple[str, ...] = ()
+    rate: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
         for column in filter(None, (self.time, self.until, self.weight)):

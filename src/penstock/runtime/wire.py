@@ -72,10 +72,11 @@ def computed(schema: pa.Schema, struct: pa.StructArray) -> Elements:
 
 def packed(x: Elements) -> Iterator[bytes]:
     """Elements in pieces that fit a row."""
-    names = [*x.schema.names, "__ts", "__te", "__n"]
+    names = [*x.schema.names, "__ts", "__te", "__n", *x.sums]
     for start in range(0, len(x), _ROWS):
         part = x.slice(start, min(start + _ROWS, len(x)))
-        columns = [*part.columns, *map(pa.array, (part.ts, part.te, part.n))]
+        weights = (part.ts, part.te, part.n, *part.sums.values())
+        columns = [*part.columns, *map(pa.array, weights)]
         batch = pa.RecordBatch.from_arrays(columns, names=names)
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, batch.schema) as writer:
@@ -85,9 +86,10 @@ def packed(x: Elements) -> Iterator[bytes]:
 
 def unpacked(schema: pa.Schema, data: pa.Buffer | bytes) -> Elements:
     batch = pa.ipc.open_stream(data).read_next_batch()
-    width = len(schema)
+    width, names = len(schema), batch.schema.names
     ts, te, n = (values_of(batch.column(width + i)) for i in range(3))
-    return Elements(schema, tuple(batch.column(i) for i in range(width)), ts, te, n)
+    sums = {names[i]: values_of(batch.column(i)) for i in range(width + 3, len(names))}
+    return Elements(schema, tuple(batch.column(i) for i in range(width)), ts, te, n, sums)
 
 
 def packed_report(report: Report) -> bytes:

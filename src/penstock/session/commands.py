@@ -11,13 +11,11 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from penstock.algebra.plan import Node
-from penstock.errors import PlanError, UnboundedError, UnsupportedError
+from penstock.errors import PlanError, UnsupportedError
 from penstock.memory.asking import verdict
-from penstock.memory.plans import operators_of
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
 from penstock.memory.scene import Scene
-from penstock.memory.values import Declared
 from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
@@ -27,6 +25,7 @@ from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
 from penstock.session.describing import described, explained
+from penstock.session.judging import check_memory, declared_by
 from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
 from penstock.sql import parse
@@ -34,6 +33,7 @@ from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
 from penstock.sql.binding.catalog import CLOCKS, is_constant
 from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.sources import promised
 from penstock.sql.binding.types import is_time, shown
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.names import names_read
@@ -117,6 +117,7 @@ class Commands:
             time = self._column(column, schema, statement)
             self._check_time(statement, column, schema.field(time).type)
             delay = self._delay(statement, schema.field(time).type)
+        checks = [check for column in statement.columns for check in column.checks]
         self._session.create_source(
             statement.name.text,
             schema,
@@ -124,8 +125,20 @@ class Commands:
             delay,
             statement.late.value.lower(),  # type: ignore[arg-type]
             feed=_feed(statement.format),
+            promised=promised(checks, schema, self._analyser, Complaints(statement)),
+            never_null=tuple(c.name.text for c in statement.columns if not c.nullable),
+            rate=self._rate(statement, None if time is None else schema.field(time).type),
         )
         return f"Source {statement.name} is created."
+
+    def _rate(self, statement: s.CreateSource, kind: pa.DataType | None) -> tuple[int, int] | None:
+        if statement.rate is None:
+            return None
+        span, integer = statement.rate.span, kind is not None and pa.types.is_integer(kind)
+        if span.ticks != integer:
+            unit = "a plain number: RATE 5 PER 10" if integer else "of time: RATE 100 PER SECOND"
+            Complaints(statement).wrong(f"The span of the rate is {unit}.", statement.name)
+        return statement.rate.rows, span.length
 
     def _check_time(self, statement: s.CreateSource, column: Name, kind: pa.DataType) -> None:
         if not (is_time(kind) or pa.types.is_integer(kind)):
@@ -349,7 +362,9 @@ class Commands:
         self, of: s.Query | s.CreateView, most_repairs: int = MOST_REPAIRS
     ) -> MemoryVerdict:
         query = of if isinstance(of, s.Query) else of.query
-        scene = Scene(self._catalog, self._analyser)
+        scene = Scene(
+            self._catalog, self._analyser, declared_by(self._engine, lambda: self._analyser)
+        )
         return verdict((of,), scene, tuple(self._views_below(query)), most_repairs)
 
     def _views_below(self, query: s.Query) -> list[s.CreateView]:
@@ -367,17 +382,14 @@ class Commands:
         return [found[name] for name in self._engine.definitions if name in found]
 
     def _check_memory(self, statement: s.CreateView, plan: Node) -> None:
-        """Warn of a view that needs ever more memory, or refuse it, as the session was told."""
-        policy = self._engine.options.unbounded
-        if policy == "allow" or all(v.bounded for v in operators_of(plan, Declared())):
-            return
-        found = self._memory(statement, most_repairs=1)
-        message = f"View {statement.name} needs ever more memory. {found.reasons[0]}"
-        for repair in found.repairs:
-            message += f" This would be bounded: {repair}"
-        if policy == "refuse":
-            raise UnboundedError(message, context=statement.context(statement.name.span))
-        logger.warning(message)
+        check_memory(
+            statement.name.text,
+            plan,
+            self._engine,
+            lambda: self._analyser,
+            lambda: self._memory(statement, most_repairs=1).repairs,
+            statement.context(statement.name.span),
+        )
 
     # --- dropping -------------------------------------------------------------------------------
 

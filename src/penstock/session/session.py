@@ -8,6 +8,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from penstock.algebra.expr import Expr
 from penstock.algebra.plan import Node, Scan
 from penstock.element import INF
 from penstock.errors import PlanError
@@ -34,7 +36,8 @@ from penstock.runtime.sinks import Deliver, Sink, to_format
 from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area, stamped_on_arrival
 from penstock.runtime.spark import start_spark
 from penstock.runtime.times import Time, shown, ticks, time_types
-from penstock.session.catalog import catalog_of
+from penstock.session.catalog import catalog_of, scan_of
+from penstock.session.judging import check_memory
 from penstock.session.punctuating import in_python
 from penstock.session.query import Query
 from penstock.session.results import Result
@@ -157,17 +160,25 @@ class Session:
         delay: int = 0,
         late: LatePolicy = "keep",
         feed: Feed | None = None,
+        promised: Expr | None = None,
+        never_null: Sequence[str] = (),
+        rate: tuple[int, int] | None = None,
     ) -> Source:
         """A source with these columns, one of which is the event time.
 
         Without one, rows are stamped on arrival: a batch gets the current time, in a column `ts`.
         The delay is in microseconds for times of type TIMESTAMP or DATE, in ticks for integers.
         A feed brings rows by itself, whenever the session steps or runs.
+
+        What is promised of its rows tells how much memory a view needs: a condition that is met, or
+        NULL; columns that are not NULL; a number of rows, and the span of time in which no more
+        come.
         """
         if time is None:
             definition = stamped_on_arrival(name, arrow_schema(schema), late, feed)
         else:
             definition = SourceDefinition(name, arrow_schema(schema), time, delay, late, feed=feed)
+        definition = replace(definition, promised=promised, never_null=tuple(never_null), rate=rate)
         kind, kinds = time_of([definition]), time_types(self._engine.sources.values())
         if kinds and kind not in kinds:
             how = "is stamped on arrival with" if time is None else "has"
@@ -196,12 +207,13 @@ class Session:
         show an update where a record takes another's place.
         """
         known = None if key is None else tuple(key)
+        check_memory(name, plan, self._engine, lambda: self.analyser)
         self._engine.define(name, ViewDefinition(plan, known))
         return self.view(name)
 
     def scan(self, source: str) -> Scan:
         """The plan that reads a source: an append-only stream of its rows."""
-        return Scan(source, self._engine.source(source).schema, append_only=True)
+        return scan_of(self._engine.source(source))
 
     def punctuate(self, stream: str, /, **columns: Any) -> None:
         """No more rows of a source or stream come that match: `auction=[1001, 2004]`.

@@ -46,13 +46,14 @@ def to_sql(statement: Statement) -> str:
 
 def _parts(statement: Statement) -> list[str]:
     match statement:
-        case CreateSource(name, columns, format, event_time, late, if_not_exists):
+        case CreateSource(name, columns, format, event_time, late, if_not_exists, rate):
             return [
                 *_create("SOURCE", name, if_not_exists),
                 _columns(columns),
                 *_format(format),
                 *_event_time(event_time),
                 f"LATE {late}" if late is not Late.KEEP else "",
+                f"RATE {rate.rows} PER {rate.span}" if rate is not None else "",
             ]
         case RegisterSource(name, columns, port):
             return ["REGISTER SOURCE", quote(name), _columns(columns), f"FROM port{port}"]
@@ -76,7 +77,7 @@ def _parts(statement: Statement) -> list[str]:
         case Query():
             return [_query(statement)]
         case Punctuate(stream, patterns):
-            return ["PUNCTUATE", quote(stream), "WHERE", _patterns(patterns)]
+            return ["PUNCTUATE", quote(stream), "WHERE", patterns_sql(patterns)]
         case Explain(aspect, of):
             return ["EXPLAIN", "" if aspect is Aspect.PLAN else aspect, to_sql(of)]
         case Drop(kind, name, if_exists):
@@ -116,7 +117,9 @@ def _columns(columns: Iterable[ColumnDefinition]) -> str:
 
 
 def _column(column: ColumnDefinition) -> str:
-    return f"{quote(column.name)} {column.type}{'' if column.nullable else ' NOT NULL'}"
+    words = [quote(column.name), column.type, "" if column.nullable else "NOT NULL"]
+    words += [f"CHECK ({tree_sql(check)})" for check in column.checks]
+    return " ".join(filter(None, words))
 
 
 def _format(format: Format | None) -> list[str]:
@@ -142,12 +145,12 @@ def _scheme(scheme: Scheme) -> str:
         case ByColumn(column):
             return f"BY COLUMN {quote(column)}"
         case ByDomain(patterns):
-            return f"BY DOMAIN ({_patterns(patterns)})"
+            return f"BY DOMAIN ({patterns_sql(patterns)})"
         case ByAll(column, table, per):
             return f"BY ALL {quote(column)} IN {quote(table)} PER {_names(per)}"
 
 
-def _patterns(patterns: Iterable[Pattern]) -> str:
+def patterns_sql(patterns: Iterable[Pattern]) -> str:
     return " AND ".join(map(_pattern, patterns))
 
 

@@ -34,15 +34,17 @@ from penstock.sql.statements import (
     Pattern,
     Punctuate,
     Query,
+    Rate,
     RegisterSource,
     Scheme,
     Show,
     Statement,
 )
 from penstock.sql.text import Name, Span, closest, one_of, span_of
+from penstock.sql.windows import UNITS, Duration
 
 QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(")
-SOURCE_CLAUSES = ("USING", "OPTIONS", "EVENT TIME", "WATERMARK", "LATE")
+SOURCE_CLAUSES = ("USING", "OPTIONS", "EVENT TIME", "WATERMARK", "LATE", "RATE")
 TABLE_CLAUSES = ("USING", "OPTIONS")
 SCHEMES = ("ORDER", "COLUMN", "DOMAIN", "ALL")
 TYPES = (
@@ -156,6 +158,7 @@ class StatementParser(QueryParser):
             clauses.event_time,
             clauses.late or Late.KEEP,
             if_not_exists,
+            clauses.rate,
             sql=self.sql,
             span=self.place(start),
         )
@@ -260,7 +263,8 @@ class StatementParser(QueryParser):
             if columns[-1].name.text.upper() in {c.name.text.upper() for c in columns[:-1]}:
                 self.refuse(f"Two columns are called {columns[-1].name}.", columns[-1].name.span)
         if not self._match(TokenType.R_PAREN):
-            self.complain("a comma, NOT NULL or ) after a column", among=("NOT NULL",))
+            among = ("NOT NULL", "CHECK")
+            self.complain("a comma, NOT NULL, CHECK or ) after a column", among=among)
         return tuple(columns)
 
     def _parse_column_definition(self) -> ColumnDefinition:
@@ -277,7 +281,19 @@ class StatementParser(QueryParser):
                 self.complain(f"the type of column {name}", _types(), among=TYPES, cutoff=0.7)
             name = self.parse_name("a column", any_word=True)
         nullable = not self._match_text_seq("NOT", "NULL")
-        return ColumnDefinition(name, kind, nullable)
+        checks: list[exp.Expr] = []
+        while self.skip_word("CHECK"):
+            self.expect(TokenType.L_PAREN, "(", "CHECK")
+            checks.append(self._parse_check(name))
+            self.expect(TokenType.R_PAREN, ")", "the condition of a CHECK")
+        return ColumnDefinition(name, kind, nullable, tuple(checks))
+
+    def _parse_check(self, column: Name) -> exp.Expr:
+        condition = self._parse_assignment()
+        if condition is None:
+            advice = f"Write CHECK ({column} BETWEEN 0 AND 9)."
+            self.complain(f"a condition on {column} after CHECK (", advice)
+        return condition
 
     def _try_type(self) -> str | None:
         """The type that stands here, as Spark writes it."""
@@ -312,6 +328,8 @@ class StatementParser(QueryParser):
                     clauses.event_time = self._parse_event_time(columns)
                 case "LATE":
                     clauses.late = self._parse_late()
+                case "RATE":
+                    clauses.rate = self._parse_rate()
         if clauses.options_at and not clauses.using:
             advice = "Write USING json OPTIONS (...), or any other format of Spark."
             self.refuse(
@@ -388,6 +406,17 @@ class StatementParser(QueryParser):
         if word := self.skip_word(*Late):
             return Late(word)
         self.complain(f"{one_of(Late)} after LATE", among=Late)
+
+    def _parse_rate(self) -> Rate:
+        """`RATE 100 PER SECOND`, `RATE 5 PER 10 MINUTES`, or `RATE 3 PER 10` in ticks."""
+        rows = self.parse_count("rows")
+        if not self.skip_word("PER"):
+            self.complain("PER and a span of time", "Write RATE 100 PER SECOND.", among=("PER",))
+        unit = self._curr.text.upper() if self._curr else ""
+        if unit in UNITS:
+            self._advance()
+            return Rate(rows, Duration(UNITS[unit]))
+        return Rate(rows, self.parse_duration("the span of a rate"))
 
     # Punctuations
 
@@ -547,6 +576,7 @@ class _Clauses:
         self.options_at: Token | None = None
         self.event_time: EventTime | None = None
         self.late: Late | None = None
+        self.rate: Rate | None = None
 
     @property
     def format(self) -> Format | None:

@@ -41,11 +41,12 @@ class _Statement:
 
 @dataclass(frozen=True, slots=True)
 class ColumnDefinition:
-    """A column and its type, as Spark SQL writes it."""
+    """A column and its type, as Spark SQL writes it, and what is promised of its values."""
 
     name: Name
     type: str
     nullable: bool = True
+    checks: tuple[exp.Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,14 @@ class Late(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Rate:
+    """At most so many rows come in any span of this length."""
+
+    rows: int
+    span: Duration
+
+
+@dataclass(frozen=True, slots=True)
 class CreateSource(_Statement):
     """Without a format, rows are appended by hand; without event time, stamped on arrival."""
 
@@ -82,6 +91,7 @@ class CreateSource(_Statement):
     event_time: EventTime | None = None
     late: Late = Late.KEEP
     if_not_exists: bool = False
+    rate: Rate | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -233,7 +233,7 @@ CREATE SOURCE s (a INT, )
 ==== a default
 CREATE SOURCE s (a INT DEFAULT 5)
 ----
-[PARSE_SYNTAX_ERROR] Found 'DEFAULT', expected a comma, NOT NULL or ) after a column. SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'DEFAULT', expected a comma, NOT NULL, CHECK or ) after a column. SQLSTATE: 42601
 == SQL (line 1, position 24) ==
 CREATE SOURCE s (a INT DEFAULT 5)
                        ^^^^^^^
@@ -241,7 +241,7 @@ CREATE SOURCE s (a INT DEFAULT 5)
 ==== columns that are not closed
 CREATE SOURCE s (a INT USING json
 ----
-[PARSE_SYNTAX_ERROR] Found 'USING', expected a comma, NOT NULL or ) after a column. SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'USING', expected a comma, NOT NULL, CHECK or ) after a column. SQLSTATE: 42601
 == SQL (line 1, position 24) ==
 CREATE SOURCE s (a INT USING json
                        ^^^^^
@@ -249,7 +249,7 @@ CREATE SOURCE s (a INT USING json
 ==== a clause misspelt
 CREATE SOURCE s (a INT) USIGN json
 ----
-[PARSE_SYNTAX_ERROR] Found 'USIGN', expected USING, OPTIONS, EVENT TIME, WATERMARK, LATE or the end of the statement. Did you mean USING? SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'USIGN', expected USING, OPTIONS, EVENT TIME, WATERMARK, LATE, RATE or the end of the statement. Did you mean USING? SQLSTATE: 42601
 == SQL (line 1, position 25) ==
 CREATE SOURCE s (a INT) USIGN json
                         ^^^^^
@@ -257,7 +257,7 @@ CREATE SOURCE s (a INT) USIGN json
 ==== no such clause
 CREATE SOURCE s (a INT) PARTITIONED BY (a)
 ----
-[PARSE_SYNTAX_ERROR] Found 'PARTITIONED BY', expected USING, OPTIONS, EVENT TIME, WATERMARK, LATE or the end of the statement. SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'PARTITIONED BY', expected USING, OPTIONS, EVENT TIME, WATERMARK, LATE, RATE or the end of the statement. SQLSTATE: 42601
 == SQL (line 1, position 25) ==
 CREATE SOURCE s (a INT) PARTITIONED BY (a)
                         ^^^^^^^^^^^^^^
@@ -757,3 +757,27 @@ CREATE SOURCE s (a STRUCT<x: INT, b INT)
 == SQL (line 1, position 40) ==
 CREATE SOURCE s (a STRUCT<x: INT, b INT)
                                        ^
+
+==== a check without a condition
+CREATE SOURCE s (a INT CHECK ())
+----
+[PARSE_SYNTAX_ERROR] Found ')', expected a condition on a after CHECK (. Write CHECK (a BETWEEN 0 AND 9). SQLSTATE: 42601
+== SQL (line 1, position 31) ==
+CREATE SOURCE s (a INT CHECK ())
+                              ^
+
+==== a rate without a span
+CREATE SOURCE s (a INT) RATE 100
+----
+[PARSE_SYNTAX_ERROR] Found the end of the statement, expected PER and a span of time. Write RATE 100 PER SECOND. SQLSTATE: 42601
+== SQL (line 1, position 33) ==
+CREATE SOURCE s (a INT) RATE 100
+                                ^
+
+==== a rate of nothing
+CREATE SOURCE s (a INT) RATE 0 PER SECOND
+----
+[PARSE_SYNTAX_ERROR] Found '0', expected a positive whole number of rows. SQLSTATE: 42601
+== SQL (line 1, position 30) ==
+CREATE SOURCE s (a INT) RATE 0 PER SECOND
+                             ^

@@ -146,6 +146,18 @@ CREATE SOURCE s (a INT, at TIMESTAMP) LATE DROP EVENT TIME at DELAY 2 MINUTES OP
 CREATE SOURCE s (a INT, at TIMESTAMP) USING org.apache.spark.sql.json OPTIONS (path 'p') EVENT TIME at DELAY INTERVAL 2 MINUTES LATE DROP
 CreateSource(name=s, columns=[ColumnDefinition(name=a, type=INT), ColumnDefinition(name=at, type=TIMESTAMP)], format=Format(name=org.apache.spark.sql.json, options=[[path, p]]), event_time=EventTime(column=at, delay=Duration(length=120000000)), late=DROP)
 
+==== what a source promises
+CREATE SOURCE s (a INT NOT NULL CHECK (a BETWEEN 0 AND 9) CHECK (a <> 3), b STRING CHECK (b IN ('x', 'y'))) RATE 100 PER SECOND;
+CREATE SOURCE s (a INT, at TIMESTAMP) RATE 5 PER 10 MINUTES EVENT TIME at;
+CREATE SOURCE s (a INT, t INT) EVENT TIME t RATE 3 PER 10;
+----
+CREATE SOURCE s (a INT NOT NULL CHECK (a BETWEEN 0 AND 9) CHECK (a <> 3), b STRING CHECK (b IN ('x', 'y'))) RATE 100 PER 1 SECOND
+CreateSource(name=s, columns=[ColumnDefinition(name=a, type=INT, nullable=False, checks=[`a BETWEEN 0 AND 9`, `a <> 3`]), ColumnDefinition(name=b, type=STRING, checks=[`b IN ('x', 'y')`])], rate=Rate(rows=100, span=Duration(length=1000000)))
+CREATE SOURCE s (a INT, at TIMESTAMP) EVENT TIME at RATE 5 PER 10 MINUTES
+CreateSource(name=s, columns=[ColumnDefinition(name=a, type=INT), ColumnDefinition(name=at, type=TIMESTAMP)], event_time=EventTime(column=at), rate=Rate(rows=5, span=Duration(length=600000000)))
+CREATE SOURCE s (a INT, t INT) EVENT TIME t RATE 3 PER 10
+CreateSource(name=s, columns=[ColumnDefinition(name=a, type=INT), ColumnDefinition(name=t, type=INT)], event_time=EventTime(column=t), rate=Rate(rows=3, span=Duration(length=10, ticks=True)))
+
 ==== a zero delay
 CREATE SOURCE s (at TIMESTAMP) EVENT TIME at DELAY INTERVAL 0 SECONDS
 ----

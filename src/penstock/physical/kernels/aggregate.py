@@ -53,6 +53,8 @@ class GroupAggregate:
     keys: tuple[str, ...]
     calls: tuple[AggregateCall, ...]
     until: Expr | None = None
+    summed: tuple[str, ...] = ()
+    """Columns of which the sums come as weights, in place of values."""
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -79,16 +81,12 @@ class GroupAggregate:
     def _kept(self) -> tuple[str, ...]:
         """The columns that matter: keys, arguments, filters."""
         used = [name for call in self.calls for name in call.columns]
-        return tuple(dict.fromkeys((*self.keys, *used)))
+        return tuple(name for name in dict.fromkeys((*self.keys, *used)) if name not in self.summed)
 
     @cached_property
     def _sources(self) -> dict[Source, set[str]]:
         """What is summed, and the functions that ask for it."""
-        wanted: dict[Source, set[str]] = {}
-        for call in self.calls:
-            if call.function in aggregate_sums.FUNCTIONS:
-                wanted.setdefault(Source.of(call), set()).add(call.function)
-        return wanted
+        return aggregate_sums.sources(self.calls)
 
     @cached_property
     def _distinct(self) -> dict[Source, Multiplicity]:
@@ -154,9 +152,9 @@ class GroupAggregate:
 
     def _summed(self, changes: Elements) -> Elements:
         """The changes as what they add to the sums of their group."""
-        sums: dict[str, Ints] = {}
+        sums = dict(changes.sums)
         for source, functions in self._sources.items():
-            if not source.distinct:
+            if not source.distinct and source.column not in self.summed:
                 sums |= aggregate_sums.contributions(source, functions, changes)
         return replace(changes.select(self.keys), sums=sums)
 

@@ -7,7 +7,7 @@ values or each different one once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,6 +48,15 @@ class Source:
         if self.column is not None:
             taking &= record.valid(x.column(self.column))
         return taking
+
+
+def sources(calls: Iterable[AggregateCall]) -> dict[Source, set[str]]:
+    """What these calls sum, and the functions that ask for it."""
+    wanted: dict[Source, set[str]] = {}
+    for call in calls:
+        if call.function in FUNCTIONS:
+            wanted.setdefault(Source.of(call), set()).add(call.function)
+    return wanted
 
 
 def contributions(source: Source, functions: set[str], x: Elements) -> dict[str, Ints]:

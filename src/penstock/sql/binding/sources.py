@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
+import sqlglot
+from sqlglot import exp
 
 from penstock.algebra.expr import Call, Column, Expr, Literal, compare, conjunction
 from penstock.algebra.plan import Node, Scan, Upsert, project
@@ -16,7 +18,10 @@ from penstock.sql.binding.catalog import Relation
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.scalars import Scalars
 from penstock.sql.binding.scopes import TIME, Item, Names, Scope
+from penstock.sql.dialect import Penstock
+from penstock.sql.rendering import patterns_sql
 from penstock.sql.schemas import SchemaColumn, parse_schema
+from penstock.sql.statements import ByDomain, CreateStream
 from penstock.sql.text import Span
 
 DELETES = ("-", "d", "D")
@@ -51,8 +56,10 @@ def described(
     time = next(f.name for f in fields if f.name.lower() == TIME)
     scan = Scan(name, schema, append_only=True, time=time)
     hidden = frozenset() if own_time else frozenset({time})
+    checks = [check for column in columns for check in column.checks]
+    written = promised(checks, schema, analyser, Complaints(_Check(columns)))
     conditions = [
-        *_checks(columns, schema, analyser),
+        *([] if written is None else [written]),
         *(_allowed(schema, column, values) for column, values in (allowed or {}).items()),
     ]
     return Described(
@@ -71,6 +78,22 @@ class _Check:
     def context(self, span: Span | None = None) -> SqlContext:
         text = ", ".join(check.sql() for column in self.columns for check in column.checks)
         return SqlContext(text, 0, len(text))
+
+
+def promised(
+    checks: Iterable[exp.Expr], schema: pa.Schema, analyser: Analyser, complaints: Complaints
+) -> Expr | None:
+    """Conditions on the columns of a source, as one."""
+    scalars, names = Scalars(analyser, complaints), Names(complaints)
+    scope = Scope(tuple(Item(name, name) for name in schema.names))
+    found = [scalars.predicate(names.resolve(check, scope), schema) for check in checks]
+    return conjunction(tuple(found)) if found else None
+
+
+def domains(statement: CreateStream) -> tuple[exp.Expr, ...]:
+    """What the rows of a stream match, all of them, by its own word."""
+    texts = (patterns_sql(s.patterns) for s in statement.punctuated if isinstance(s, ByDomain))
+    return tuple(sqlglot.parse_one(text, dialect=Penstock) for text in texts)
 
 
 def tagged(
@@ -98,17 +121,6 @@ def _type(column: SchemaColumn, analyser: Analyser) -> pa.DataType:
         return analyser.named_type(column.type)
     except AnalysisError as error:
         raise PlanError(f"column {column.name}: {error}") from None
-
-
-def _checks(columns: tuple[SchemaColumn, ...], schema: pa.Schema, analyser: Analyser) -> list[Expr]:
-    complaints = Complaints(_Check(columns))
-    scalars, names = Scalars(analyser, complaints), Names(complaints)
-    scope = Scope(tuple(Item(name, name) for name in schema.names))
-    return [
-        scalars.predicate(names.resolve(check, scope), schema)
-        for column in columns
-        for check in column.checks
-    ]
 
 
 def _allowed(schema: pa.Schema, column: str, values: object) -> Expr:
