@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import json
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -28,9 +29,9 @@ def encode(value: Any) -> Any:
         case Literal(constant, kind):
             return {"literal": _scalar_text(constant, kind)}
         case pa.Schema():
-            return {"schema": _text(value.serialize())}
+            return {"schema": _schema_text(value)}
         case pa.DataType():
-            return {"type": _text(pa.schema([("", value)]).serialize())}
+            return {"type": _type_text(value)}
         case tuple() if hasattr(value, "_fields"):
             return _object(value, value._fields)
         case tuple() | list():
@@ -74,6 +75,16 @@ def _class(path: str) -> Any:
         return getattr(importlib.import_module(_PACKAGE + module), name)
     except (ImportError, AttributeError) as error:
         raise StateError(path, "this version of Penstock has no such operator") from error
+
+
+@lru_cache
+def _schema_text(schema: pa.Schema) -> str:
+    return _text(schema.serialize())
+
+
+@lru_cache
+def _type_text(kind: pa.DataType) -> str:
+    return _text(pa.schema([("", kind)]).serialize())
 
 
 def _scalar_text(value: Any, kind: pa.DataType) -> str:

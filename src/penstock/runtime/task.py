@@ -117,7 +117,7 @@ class RoundTask:
 
     def _run_place(self, place: Place, segment: SegmentWriter) -> Elements:
         started = perf_counter()
-        work = place.operator.work
+        work, kernel = place.operator.work, place.operator.kernel
         sparks = self._made_by_spark(place)
         schemas = [child.schema for child in place.operator.inputs]
         if sparks:
@@ -125,8 +125,8 @@ class RoundTask:
         inputs = [self._input(o, s) for o, s in zip(place.origins, schemas, strict=True)]
         if sparks:
             (out,) = inputs
-        elif isinstance(work, Kernel):
-            out = self._run_kernel(place, work, inputs, segment)
+        elif kernel is not None:
+            out = self._run_kernel(place, kernel, inputs, segment)
         else:
             out = work.apply(*inputs)  # type: ignore[union-attr]
         self._report.metrics.append(

@@ -50,6 +50,8 @@ class DriverJobs(LocalJobs):
         return found
 
     def ingest(self, rows: pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
+        if not ingest.computed:
+            return super().ingest(rows, ingest, directory)
         frame = self._spark.createDataFrame(rows)
         added = [f"{to_sql(expr)} AS {name}" for name, expr in ingest.computed.items()]
         found = frame.selectExpr("*", *added).toArrow()
