@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Literal
+from penstock.algebra.expr import Expr, Literal
+from penstock.element import Elements
+from penstock.errors import ArithmeticOverflowError, DivisionByZeroError
+from penstock.physical.evaluate import evaluate
 from penstock.runtime.expressions import sql_type
 from penstock.runtime.objections import objection
 
@@ -37,6 +40,14 @@ class SparkAnalyser:
         if sql not in self._constants:
             self._constants[sql] = self._asked(lambda: self._value(sql))
         return self._constants[sql]
+
+    def value(self, expr: Expr) -> Literal | None:
+        """What simple functions give, unless it is an error, which Spark has better words for."""
+        one_row = Elements.of(pa.schema([("one", pa.int32())]), [((1,), 0, 1, 1)])
+        try:
+            return Literal(evaluate(expr, one_row)[0].as_py(), expr.type)
+        except (ArithmeticOverflowError, DivisionByZeroError):
+            return None
 
     def _value(self, sql: str) -> Literal:
         """Spark folds constants over rows that it has at hand; to collect them takes no job."""

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from penstock.algebra import times
 from penstock.algebra.expr import Call, Column, Expr, Literal, is_simple
+from penstock.errors import PenstockError
 from penstock.sql.binding import types
 from penstock.sql.binding.analyser import Analyser, AnalysisError
 from penstock.sql.binding.complaints import Complaints
@@ -215,6 +216,15 @@ class Scalars:
                 return Call("not", (self._condition(part(this), this),), pa.bool_())
             case exp.Is(this=this, expression=exp.Null()):
                 return Call("is null", (part(this),), pa.bool_())
+            case exp.Is(this=this, expression=exp.Boolean(this=value)):
+                truth = self._condition(part(this), this)
+                return Call("<=>", (truth, Literal(bool(value), pa.bool_())), pa.bool_())
+            case exp.NullSafeNEQ(this=this, expression=other):
+                same = exp.NullSafeEQ(this=this.copy(), expression=other.copy())
+                return Call("not", (part(same),), pa.bool_())
+            case exp.Nullif(this=this, expression=other):
+                equal = part(exp.EQ(this=this.copy(), expression=other.copy()))
+                return types.choice(equal, types.NULL, part(this))
             case exp.Between(this=this) if not tree.args.get("symmetric"):
                 low = exp.GTE(this=this.copy(), expression=tree.args["low"].copy())
                 high = exp.LTE(this=this.copy(), expression=tree.args["high"].copy())
@@ -296,6 +306,15 @@ class Scalars:
         return times.timestamp_of(times.shifted(times.micros(time), sign, length), time.type)
 
     def _constant(self, tree: exp.Expr) -> Literal:
+        try:
+            return self._value(tree)
+        except AnalysisError as error:
+            column = tree.find(exp.Column)
+            if column is not None:
+                self._complaints.wrong(f"Expected a constant, not column {column.name}.", column)
+            self._complaints.objection(error, tree)
+
+    def _value(self, tree: exp.Expr) -> Literal:
         match tree:
             case exp.Null():
                 return types.NULL
@@ -307,16 +326,21 @@ class Scalars:
                 kind = pa.int32() if int(text) < 2**31 else pa.int64()
                 return Literal(int(text), kind)
             case exp.Neg(this=exp.Literal() as inner):
-                value = self._constant(inner)
+                value = self._value(inner)
                 if isinstance(value.value, int | float | Decimal):
                     return Literal(-value.value, value.type)
+        known = self._known_value(tree)
+        return self._analyser.constant(tree.sql(Penstock)) if known is None else known
+
+    def _known_value(self, tree: exp.Expr) -> Literal | None:
+        """What simple functions of constants give; where a part has no value, the whole may."""
+        if tree.find(exp.Column):
+            return None
         try:
-            return self._analyser.constant(tree.sql(Penstock))
-        except AnalysisError as error:
-            column = tree.find(exp.Column)
-            if column is not None:
-                self._complaints.wrong(f"Expected a constant, not column {column.name}.", column)
-            self._complaints.objection(error, tree)
+            call = self._structural(tree, pa.schema([]))
+        except (_NotSimpleError, PenstockError):
+            return None
+        return self._analyser.value(call) if call is not None and is_simple(call) else None
 
     def named_type(self, text: str, at: exp.Expr) -> pa.DataType:
         try:
