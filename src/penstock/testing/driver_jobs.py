@@ -96,7 +96,11 @@ class DriverJobs(LocalJobs):
             sent[task][edge.number] = [made]
 
     def _values(self, asked: Sequence[tuple[Expr, Mapping[str, pa.Array]]]) -> list[pa.Array]:
-        """Expressions, each over columns of its own, side by side in one question to Spark."""
+        """Expressions, each over columns of its own, side by side in one question to Spark.
+
+        Spark evaluates them while it plans, and collects rows that it has at hand without a job.
+        Types whose values Spark and Arrow show as different objects of Python are not for this.
+        """
         lengths = [len(next(iter(known.values()))) for _, known in asked]
         rows = max(lengths, default=0)
         if not rows:
@@ -111,9 +115,9 @@ class DriverJobs(LocalJobs):
             places = {name: Column(place, known[name].type) for name, place in names.items()}
             questions.append(f"{to_sql(substitute(expr, places))} AS v{i}")
         sent = sent or {"one": pa.repeat(1, rows)}
-        answer = self._spark.createDataFrame(pa.table(sent)).selectExpr(*questions).toArrow()
+        answer = self._spark.createDataFrame(pa.table(sent)).selectExpr(*questions).collect()
         return [
-            answer.column(i).combine_chunks().slice(0, length).cast(expr.type)
+            pa.array([row[i] for row in answer[:length]], expr.type)
             for i, ((expr, _), length) in enumerate(zip(asked, lengths, strict=True))
         ]
 

@@ -223,8 +223,8 @@ class Scalars:
                 same = exp.NullSafeEQ(this=this.copy(), expression=other.copy())
                 return Call("not", (part(same),), pa.bool_())
             case exp.Nullif(this=this, expression=other):
-                equal = part(exp.EQ(this=this.copy(), expression=other.copy()))
-                return types.choice(equal, types.NULL, part(this))
+                test = part(exp.EQ(this=this.copy(), expression=other.copy()))
+                return types.choice(test, types.NULL, part(this))
             case exp.Between(this=this) if not tree.args.get("symmetric"):
                 low = exp.GTE(this=this.copy(), expression=tree.args["low"].copy())
                 high = exp.LTE(this=this.copy(), expression=tree.args["high"].copy())
