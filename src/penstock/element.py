@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,7 @@ class Elements:
     @staticmethod
     def empty(schema: pa.Schema) -> Elements:
         none = np.empty(0, dtype=np.int64)
-        return Elements(schema, tuple(pa.array([], type=f.type) for f in schema), none, none, none)
+        return Elements(schema, tuple(map(_empty, schema.types)), none, none, none)
 
     @staticmethod
     def of(schema: pa.Schema, rows: Iterable[tuple[tuple[Any, ...], int, int, int]]) -> Elements:
@@ -104,6 +105,11 @@ class Elements:
 
     def negated(self) -> Elements:
         return replace(self, n=-self.n, sums={name: -weight for name, weight in self.sums.items()})
+
+
+@lru_cache
+def _empty(kind: pa.DataType) -> pa.Array:
+    return pa.array([], type=kind)
 
 
 def concat(schema: pa.Schema, parts: Sequence[Elements]) -> Elements:

@@ -13,7 +13,7 @@ from penstock.algebra.expr import Column, Expr, Literal, compare, conjunction
 from penstock.element import INF
 from penstock.memory.predicates import Atom, Element
 from penstock.memory.query import AggregateQuery, Query, Stream
-from penstock.testing import HORIZON
+from penstock.testing.random_streams import HORIZON
 
 INT = pa.int64()
 Rows = list[tuple[tuple[int, ...], int, int, int]]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from sqlglot import exp, parse_one
 
-CLAUSES = ("where", "having", "order", "limit", "offset", "distinct", "group", "with_")
+CLAUSES = ("where", "having", "qualify", "order", "limit", "offset", "distinct", "group", "with_")
 
 
 def shrunk(text: str, fails: Callable[[str], bool], tries: int = 200) -> str:

@@ -15,8 +15,8 @@ from tests.sql.differential import END, Case, Difference, Penstock, differences,
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SEEDS = range(4)
-"""Sessions of 15 views each."""
+SEEDS = range(34)
+"""Sessions of 15 views each: 510 queries."""
 
 INPUTS = (
     Keyed(
@@ -61,6 +61,11 @@ REGRESSIONS = {
         SELECT p.s AS c FROM people AS p ORDER BY p.k LIMIT 1 OFFSET 1""",
     "OFFSET by a query in the select list": """
         SELECT (SELECT sum(v.i) FROM visits AS v) AS c FROM people AS p ORDER BY c OFFSET 1""",
+    "tests that are never NULL": """
+        SELECT p.k AS c, (p.x > 1) IS TRUE AS e, (p.x > 1) IS NOT FALSE AS f,
+            p.s IS DISTINCT FROM 'a' AS g, p.s IS NOT DISTINCT FROM NULL AS h,
+            nullif(p.s, 'a') AS i, nullif(2, 2) IS NULL AS j
+        FROM people AS p""",
     "an order by two names of one expression": """
         SELECT p.k AS c, p.k AS e FROM people AS p ORDER BY c, e LIMIT 2""",
 }

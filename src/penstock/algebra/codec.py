@@ -11,6 +11,7 @@ import hashlib
 import importlib
 import json
 from dataclasses import fields, is_dataclass
+from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -22,21 +23,33 @@ _PACKAGE = "penstock."
 
 
 def encode(value: Any) -> Any:
+    return _encode(value, {})
+
+
+def _encode(value: Any, known: dict[int, Any]) -> Any:
+    """What several others have as a part is encoded once, and `known` from then on."""
     match value:
         case None | bool() | int() | str() | float():
             return value
         case Literal(constant, kind):
             return {"literal": _scalar_text(constant, kind)}
         case pa.Schema():
-            return {"schema": _text(value.serialize())}
+            return {"schema": _schema_text(value)}
         case pa.DataType():
-            return {"type": _text(pa.schema([("", value)]).serialize())}
+            return {"type": _type_text(value)}
+    if id(value) not in known:
+        known[id(value)] = _encode_parts(value, known)
+    return known[id(value)]
+
+
+def _encode_parts(value: Any, known: dict[int, Any]) -> Any:
+    match value:
         case tuple() if hasattr(value, "_fields"):
-            return _object(value, value._fields)
+            return _object(value, value._fields, known)
         case tuple() | list():
-            return [encode(item) for item in value]
+            return [_encode(item, known) for item in value]
         case _ if is_dataclass(value):
-            return _object(value, [field.name for field in fields(value)])
+            return _object(value, [field.name for field in fields(value)], known)
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
@@ -62,10 +75,10 @@ def fingerprint(value: Any) -> str:
     return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
 
-def _object(value: Any, names: Any) -> dict[str, Any]:
+def _object(value: Any, names: Any, known: dict[int, Any]) -> dict[str, Any]:
     kind = type(value)
     path = f"{kind.__module__.removeprefix(_PACKAGE)}.{kind.__qualname__}"
-    return {"class": path, **{name: encode(getattr(value, name)) for name in names}}
+    return {"class": path, **{name: _encode(getattr(value, name), known) for name in names}}
 
 
 def _class(path: str) -> Any:
@@ -74,6 +87,16 @@ def _class(path: str) -> Any:
         return getattr(importlib.import_module(_PACKAGE + module), name)
     except (ImportError, AttributeError) as error:
         raise StateError(path, "this version of Penstock has no such operator") from error
+
+
+@lru_cache
+def _schema_text(schema: pa.Schema) -> str:
+    return _text(schema.serialize())
+
+
+@lru_cache
+def _type_text(kind: pa.DataType) -> str:
+    return _text(pa.schema([("", kind)]).serialize())
 
 
 def _scalar_text(value: Any, kind: pa.DataType) -> str:

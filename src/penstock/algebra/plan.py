@@ -41,7 +41,9 @@ class Node:
         return tuple(found)
 
     def with_inputs(self, *inputs: Node) -> Self:
-        """The same operation over other inputs."""
+        """The same operation over other inputs; the same object over its own."""
+        if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
+            return self
         rest = iter(inputs)
         values: dict[str, Any] = {}
         for field in fields(self):
@@ -54,10 +56,23 @@ class Node:
         return type(self)(**values)
 
     def walk(self) -> Iterator[Node]:
-        """This node and all below it, inputs first."""
+        """This node and all below it, inputs first, as often as they are read."""
         for child in self.inputs:
             yield from child.walk()
         yield self
+
+    def each(self) -> list[Node]:
+        """This node and all below it, inputs first, each once."""
+        found: dict[int, Node] = {}
+
+        def visit(node: Node) -> None:
+            if id(node) not in found:
+                for child in node.inputs:
+                    visit(child)
+                found[id(node)] = node
+
+        visit(self)
+        return list(found.values())
 
     def require(self, condition: bool, complaint: str) -> None:
         if not condition:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Literal
+from penstock.algebra.expr import Expr, Literal
 from penstock.algebra.plan import Node
 from penstock.errors import PenstockError, PlanError
 from penstock.memory.scene import Scene
@@ -123,6 +123,9 @@ class _Doubtful:
     def constant(self, sql: str) -> Literal:
         found: Literal = self._answered(lambda: self._known.constant(sql))
         return found
+
+    def value(self, expr: Expr) -> Literal | None:
+        return self._known.value(expr)
 
     def named_type(self, sql: str) -> pa.DataType:
         return self._answered(lambda: self._known.named_type(sql))

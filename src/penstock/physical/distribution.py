@@ -7,11 +7,11 @@ join's equality), any of which will do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from penstock.algebra.expr import Column, Expr
 from penstock.algebra.plan import Scan
-from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.join import InnerJoin
 from penstock.physical.transforms import Merge, Project
 
@@ -29,13 +29,13 @@ def spread(operator: Operator) -> Spread | None:
             return None
         case InnerJoin(left_key=left, right_key=right):
             return tuple(frozenset(pair) for pair in zip(left, right, strict=True))
-        case Kernel() as kernel:
-            return tuple(frozenset((name,)) for name in kernel.spread_by[0] or ())
+        case _ if operator.kernel is not None:
+            return tuple(frozenset((name,)) for name in operator.kernel.spread_by[0] or ())
         case Project(outputs):
-            return _renamed(spread(operator.inputs[0]), outputs)
+            return _renamed(operator.inputs[0].spread, outputs)
         case Merge():
-            return _common(operator)
-    return spread(operator.inputs[0])
+            return _common([child.spread for child in operator.inputs])
+    return operator.inputs[0].spread
 
 
 def satisfies(found: Spread | None, key: Key) -> bool:
@@ -49,7 +49,7 @@ def satisfies(found: Spread | None, key: Key) -> bool:
 
 def key_of(operator: Operator) -> Key:
     """Columns by which an operator's results are spread, or could be: all of them."""
-    found = spread(operator)
+    found = operator.spread
     if found is None:
         return tuple(operator.schema.names)
     return tuple(min(part) for part in found)
@@ -63,9 +63,8 @@ def _renamed(found: Spread | None, outputs: tuple[tuple[str, Expr], ...]) -> Spr
     return tuple(parts) if all(parts) else None
 
 
-def _common(merge: Operator) -> Spread | None:
+def _common(spreads: Sequence[Spread | None]) -> Spread | None:
     """How all inputs of a merge are spread, if they are in the same way."""
-    spreads = [spread(operator) for operator in merge.inputs]
     known = [found for found in spreads if found is not None]
     if len(known) < len(spreads) or len({len(found) for found in known}) > 1:
         return None

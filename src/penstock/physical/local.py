@@ -59,8 +59,8 @@ class LocalPipeline:
         self.areas: dict[tuple[int, str], StoredArea] = {
             (i, spec.name): StoredArea(spec)
             for i, operator in enumerate(self._operators)
-            if isinstance(operator.work, Kernel)
-            for spec in operator.work.areas
+            if operator.kernel is not None
+            for spec in operator.kernel.areas
         }
 
     def step(self, inputs: Mapping[str, Elements], w1: int, said: Said | None = None) -> Elements:

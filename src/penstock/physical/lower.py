@@ -22,7 +22,7 @@ from penstock.algebra.expr import Column, Expr, Literal, columns, compare, subst
 from penstock.element import INF
 from penstock.memory.summaries import Summary, summary_of, summary_of_groups
 from penstock.physical.closing import asks
-from penstock.physical.distribution import key_of
+from penstock.physical.distribution import Spread, key_of, spread
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
 from penstock.physical.kernels.aggregate_sums import sources
@@ -54,10 +54,21 @@ class Operator:
     inputs: tuple[Operator, ...]
 
     @cached_property
+    def kernel(self) -> Kernel | None:
+        """The work where it keeps state."""
+        return self.work if isinstance(self.work, Kernel) else None
+
+    @cached_property
     def schema(self) -> pa.Schema:
-        if isinstance(self.work, Kernel | p.Scan):
+        if self.kernel is not None:
+            return self.kernel.schema
+        if isinstance(self.work, p.Scan):
             return self.work.schema
         return self.work.schema(*(operator.schema for operator in self.inputs))
+
+    @cached_property
+    def spread(self) -> Spread | None:
+        return spread(self)
 
     @cached_property
     def identity(self) -> str:

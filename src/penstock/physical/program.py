@@ -19,8 +19,7 @@ from penstock.algebra import codec
 from penstock.algebra.expr import is_simple
 from penstock.algebra.plan import Node
 from penstock.physical.branches import Branch, branches
-from penstock.physical.distribution import Key, satisfies, spread
-from penstock.physical.kernel import Kernel
+from penstock.physical.distribution import Key, satisfies
 from penstock.physical.lower import Graph, Operator
 from penstock.physical.transforms import Project, Select
 from penstock.state.run import AreaSpec
@@ -100,13 +99,14 @@ class Place:
     round: int
     origins: tuple[Origin, ...]
 
+    @cached_property
     def areas(self) -> dict[str, AreaSpec]:
         """The areas of the operator's state, by their names in the whole state.
 
         Until when rows matter is written with them; what is known later is told separately.
         """
-        work = self.operator.work
-        areas = work.areas if isinstance(work, Kernel) else ()
+        kernel = self.operator.kernel
+        areas = kernel.areas if kernel is not None else ()
         return {self.area_name(area): replace(area, until=None) for area in areas}
 
     def area_name(self, area: AreaSpec) -> str:
@@ -133,7 +133,7 @@ class Program:
         """Every area there is: of lanes, of operators, of views."""
         found = {name: lane.area for name, lane in self.lanes.items()}
         for place in self.places:
-            found |= place.areas()
+            found |= place.areas
         for view, spec in self.view_areas.items():
             found |= {view_area(view): spec, base_area(view): spec}
         return found
@@ -154,40 +154,43 @@ def base_area(view: str) -> str:
     return f"base {view}"
 
 
-def compile_views(
-    views: Mapping[str, Node],
-    keys: Mapping[str, Key | None] | None = None,
-    graph: Graph | None = None,
-) -> Program:
-    graph = graph or Graph()
-    lowered = {name: graph.lower(plan) for name, plan in views.items()}
-    return _Compiler().program(lowered, keys or {})
+class Compiler:
+    """Makes a program of views; one more costs no more than what only it needs."""
 
-
-class _Compiler:
-    def __init__(self) -> None:
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
         self._places: list[Place] = []
         self._place_of: dict[Operator, int] = {}
         self._linear: dict[Operator, bool] = {}
         self._lanes: dict[str, Lane] = {}
         self._edges: dict[tuple[object, ...], Edge] = {}
+        self._origins: dict[str, Origin] = {}
+        self._rounds: dict[str, int] = {}
+        self._areas: dict[str, AreaSpec] = {}
 
-    def program(self, views: Mapping[str, Operator], keys: Mapping[str, Key | None]) -> Program:
-        origins: dict[str, Origin] = {}
-        rounds: dict[str, int] = {}
-        areas: dict[str, AreaSpec] = {}
-        for name, root in views.items():
-            for operator in root.walk():
-                if not self._is_linear(operator) and operator not in self._place_of:
-                    self._put(operator)
-            areas[name] = view_spec(name, root.schema, keys.get(name))
-            if self._is_linear(root):
-                origins[name], rounds[name] = self._lane(root, tuple(root.schema.names)), 0
-            else:
-                origins[name] = FromOperator(self._place_of[root])
-                rounds[name] = self._places[self._place_of[root]].round
-        edges = tuple(self._edges.values())
-        return Program(tuple(self._places), self._lanes, edges, origins, rounds, areas)
+    def add(self, name: str, plan: Node, key: Key | None = None) -> None:
+        root = self._graph.lower(plan)
+        for operator in root.walk():
+            if not self._is_linear(operator) and operator not in self._place_of:
+                self._put(operator)
+        self._areas[name] = view_spec(name, root.schema, key)
+        if self._is_linear(root):
+            self._origins[name] = self._lane(root, tuple(root.schema.names))
+            self._rounds[name] = 0
+        else:
+            self._origins[name] = FromOperator(self._place_of[root])
+            self._rounds[name] = self._round(root)
+
+    def program(self) -> Program:
+        """Of the views so far."""
+        return Program(
+            tuple(self._places),
+            dict(self._lanes),
+            tuple(self._edges.values()),
+            dict(self._origins),
+            dict(self._rounds),
+            dict(self._areas),
+        )
 
     def _put(self, operator: Operator) -> None:
         if self._is_sparks(operator.work):
@@ -227,12 +230,12 @@ class _Compiler:
 
     def _keys(self, operator: Operator) -> Sequence[Key | Literal["any"] | None]:
         """How each input is to be spread; `any` where it does not matter."""
-        if isinstance(operator.work, Kernel):
-            return operator.work.spread_by[: len(operator.inputs)]
+        if operator.kernel is not None:
+            return operator.kernel.spread_by[: len(operator.inputs)]
         return ["any"] * len(operator.inputs)
 
     def _must_move(self, child: Operator, key: Key | Literal["any"] | None) -> bool:
-        return key is None or (key != "any" and not satisfies(spread(child), key))
+        return key is None or (key != "any" and not satisfies(child.spread, key))
 
     def _origin(self, child: Operator, key: Key | Literal["any"] | None, round: int) -> Origin:
         if self._is_linear(child):
@@ -264,6 +267,6 @@ class _Compiler:
     def _is_linear(self, operator: Operator) -> bool:
         """Whether an operator only transforms what comes from the sources."""
         if operator not in self._linear:
-            kernel = isinstance(operator.work, Kernel)
-            self._linear[operator] = not kernel and all(map(self._is_linear, operator.inputs))
+            stateless = operator.kernel is None
+            self._linear[operator] = stateless and all(map(self._is_linear, operator.inputs))
         return self._linear[operator]

@@ -11,7 +11,7 @@ a preferred side, for whoever orders joins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple, TypeAlias
 
 from penstock.algebra.plan import Node
@@ -60,6 +60,8 @@ from penstock.rewrite.strengthen_outer_join import strengthen_outer_join
 __all__ = ["NAMES", "RULES", "Rewritten", "Rule", "commute", "reassociate", "rewrite", "trace"]
 
 Rule: TypeAlias = Callable[[Node], Node | None]
+_Known: TypeAlias = dict[int, tuple[Node, Node]]
+"""By the id of a node: the node, so that the id stays its own, and what a rule makes of it."""
 
 RULES: tuple[Rule, ...] = (
     merge_grouped_aggregates,
@@ -121,35 +123,33 @@ def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
     if unknown := sorted(set(off) - set(NAMES)):
         raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(NAMES)}")
     rules = [rule for rule in RULES if rule.__name__ not in off]
-    most = 100 + 10 * sum(1 for _ in plan.walk())
+    nodes, before = plan.each(), None
+    most = 100 + 10 * len(nodes)
     fired: list[str] = []
-    before = None
+    known: dict[Rule, _Known] = {rule: {} for rule in rules}
     while plan is not before:
         before = plan
         for rule in rules:
-            while (changed := _everywhere(rule, plan)) is not plan:
-                plan = changed
+            while (changed := _everywhere(rule, nodes, known[rule])) is not plan:
+                plan, nodes = changed, changed.each()
                 fired.append(rule.__name__)
                 if len(fired) > most:
                     raise RuntimeError(f"rewriting does not end; the last rules: {fired[-10:]}")
     return Rewritten(plan, tuple(dict.fromkeys(fired)))
 
 
-def _everywhere(rule: Rule, node: Node, done: dict[int, tuple[Node, Node]] | None = None) -> Node:
-    """The rule applied once wherever it applies, inputs first; the same object if nowhere.
+def _everywhere(rule: Rule, nodes: Sequence[Node], known: _Known) -> Node:
+    """The rule applied once to each node of a plan, inputs first; the same object if to none.
 
-    A node that several others read is rewritten once, so that they go on sharing it.
+    A node that several others read is rewritten once, so that they go on sharing it; one for which
+    it is known what the rule makes of it, and of all below it, is not tried again.
     """
-    done = {} if done is None else done
-    if id(node) not in done:
-        done[id(node)] = node, _with_rule(rule, node, done)
-    return done[id(node)][1]
-
-
-def _with_rule(rule: Rule, node: Node, done: dict[int, tuple[Node, Node]]) -> Node:
-    before = node.inputs
-    inputs = tuple(_everywhere(rule, source, done) for source in before)
-    if any(new is not old for new, old in zip(inputs, before, strict=True)):
-        node = node.with_inputs(*inputs)
-    changed = rule(node)
-    return node if changed is None else changed
+    moved = False
+    for node in nodes:
+        if id(node) not in known:
+            new = node
+            if moved:
+                new = node.with_inputs(*(known[id(child)][1] for child in node.inputs))
+            known[id(node)] = node, rule(new) or new
+        moved = moved or known[id(node)][1] is not node
+    return known[id(nodes[-1])][1]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any, TypeVar
 
 from penstock.algebra import expr
 from penstock.algebra import plan as p
@@ -24,8 +25,9 @@ def narrowed(node: p.Node, needed: Iterable[str]) -> p.Node:
     names = set(needed) or set(node.schema.names[:1])
     match node:
         case p.Map(source, outputs):
-            kept = tuple((name, e) for name, e in outputs if name in names)
-            return p.Map(narrowed(source, read(*(e for _, e in kept))), kept)
+            kept = tuple(output for output in outputs if output[0] in names)
+            below = narrowed(source, read(*(e for _, e in kept)))
+            return _replaced(node, input=below, outputs=kept)
         case p.Filter(source, condition) | p.Group(source, condition):
             return node.with_inputs(narrowed(source, names | read(condition)))
         case p.Restrict(source, start, end):
@@ -33,29 +35,29 @@ def narrowed(node: p.Node, needed: Iterable[str]) -> p.Node:
         case p.Window(source) | p.Coalesce(source) | p.Split(source):
             return node.with_inputs(narrowed(source, names))
         case p.Sync(source):
-            return replace(node, input=narrowed(source, names))
+            return _replaced(node, input=narrowed(source, names))
         case p.Union(parts):
             kept_at = [i for i, name in enumerate(node.schema.names) if name in names]
-            return p.Union(tuple(only(s, [s.schema.names[i] for i in kept_at]) for s in parts))
+            return node.with_inputs(*(only(s, [s.schema.names[i] for i in kept_at]) for s in parts))
         case p.Join():
             return _narrowed_join(node, names)
         case p.Aggregate(source, keys, calls):
             used = tuple(call for call in calls if call.name in names)
             columns = {*keys, *(name for call in used for name in call.columns)}
-            return replace(node, input=only(source, columns), calls=used)
+            return _replaced(node, input=only(source, columns), calls=used)
         case p.Session(source, partition, start=start):
             if start not in names:
                 return narrowed(source, names)
-            return replace(node, input=only(source, {*names, *partition} - {start}))
+            return _replaced(node, input=only(source, {*names, *partition} - {start}))
         case p.Rank(source, limit=None, number=number) if number not in names:
             return narrowed(source, names)
         case p.Rank(source, partition, order, kind=kind, number=number):
             if kind != "row_number":
                 ranked = {*partition, *(key.column for key in order)}
                 source = only(source, (names | ranked) - {number})
-            return replace(node, input=source, number=number if number in names else None)
+            return _replaced(node, input=source, number=number if number in names else None)
         case p.Changes(time=time) if time not in names:
-            return replace(node, time=None)
+            return _replaced(node, time=None)
     return node
 
 
@@ -79,10 +81,20 @@ def read_by_join(join: p.Join) -> set[str]:
     return keys | read(join.where, join.keep_left, join.keep_right)
 
 
+T = TypeVar("T", bound=p.Node)
+
+
+def _replaced(node: T, **values: Any) -> T:
+    """The node with other values; the same object where they are its own."""
+    if all(getattr(node, name) == value for name, value in values.items()):
+        return node
+    return replace(node, **values)
+
+
 def _narrowed_join(join: p.Join, names: set[str]) -> p.Join:
     names = names | read_by_join(join)
     left, right = join.left, join.right
-    return replace(
+    return _replaced(
         join,
         left=only(left, names.intersection(left.schema.names)),
         right=only(right, names.intersection(right.schema.names)),

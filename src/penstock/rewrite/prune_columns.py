@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from penstock.algebra import plan as p
 from penstock.rewrite.narrowing import narrowed, only, read, read_by_join
 
@@ -20,10 +18,10 @@ def prune_columns(node: p.Node) -> p.Node | None:
 def _pruned(node: p.Node) -> p.Node:
     match node:
         case p.Map(source, outputs):
-            return p.Map(narrowed(source, read(*(e for _, e in outputs))), outputs)
+            return node.with_inputs(narrowed(source, read(*(e for _, e in outputs))))
         case p.Aggregate():
             return narrowed(node, node.schema.names)
         case p.Join(right=right, kind="semi" | "anti"):
             names = read_by_join(node).intersection(right.schema.names)
-            return replace(node, right=only(right, names))
+            return node.with_inputs(node.left, only(right, names))
     return node

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Literal
+from penstock.algebra.expr import Expr, Literal
+from penstock.element import Elements
+from penstock.errors import ArithmeticOverflowError, DivisionByZeroError
+from penstock.physical.evaluate import evaluate
 from penstock.runtime.expressions import sql_type
 from penstock.runtime.objections import objection
 
@@ -35,10 +38,27 @@ class SparkAnalyser:
 
     def constant(self, sql: str) -> Literal:
         if sql not in self._constants:
-            kind = self.type_of(sql, pa.schema([]))
-            value = self._asked(lambda: self._spark.sql(f"SELECT {sql} AS value").toArrow())
-            self._constants[sql] = Literal(value.column(0)[0].as_py(), kind)
+            self._constants[sql] = self._asked(lambda: self._value(sql))
         return self._constants[sql]
+
+    def value(self, expr: Expr) -> Literal | None:
+        """What simple functions give, unless it is an error, which Spark has better words for."""
+        one_row = Elements.of(pa.schema([("one", pa.int32())]), [((1,), 0, 1, 1)])
+        try:
+            return Literal(evaluate(expr, one_row)[0].as_py(), expr.type)
+        except (ArithmeticOverflowError, DivisionByZeroError):
+            return None
+
+    def _value(self, sql: str) -> Literal:
+        """Spark folds constants over rows that it has at hand; to collect them takes no job."""
+        from pyspark.sql.pandas.types import to_arrow_schema
+
+        answer = self._spark.sql(f"SELECT struct({sql}), one FROM VALUES (1) AS rows(one)")
+        kind = to_arrow_schema(answer.schema, timezone="UTC").field(0).type.field(0).type
+        if _same_in_python(kind):
+            return Literal(answer.collect()[0][0][0], kind)
+        (value,) = answer.toArrow().column(0)[0].as_py().values()
+        return Literal(value, kind)
 
     def named_type(self, sql: str) -> pa.DataType:
         return self.type_of(f"CAST(NULL AS {sql})", pa.schema([]))
@@ -61,6 +81,13 @@ class SparkAnalyser:
     @cached_property
     def _functions(self) -> list[str]:
         return [row.function for row in self._spark.sql("SHOW FUNCTIONS").collect()]
+
+
+def _same_in_python(kind: pa.DataType) -> bool:
+    """Whether Spark and Arrow make the same Python value of what has this type."""
+    t = pa.types
+    tests = (t.is_boolean, t.is_integer, t.is_floating, t.is_string, t.is_decimal, t.is_date)
+    return any(test(kind) for test in tests)
 
 
 def _quoted(name: str) -> str:

@@ -14,7 +14,7 @@ from penstock.algebra import codec
 from penstock.algebra.plan import Node, Scan
 from penstock.errors import PlanError
 from penstock.physical.lower import Graph
-from penstock.physical.program import Program, compile_views, view_spec
+from penstock.physical.program import Compiler, view_spec
 from penstock.runtime.sources import SourceDefinition
 from penstock.state.manifest import Manifest
 from penstock.state.run import AreaSpec
@@ -51,7 +51,7 @@ class ViewDefinition:
 
 def sources_of(plan: Node) -> frozenset[str]:
     """The names of the sources and tables that a plan reads."""
-    return frozenset(node.name for node in plan.walk() if isinstance(node, Scan))
+    return frozenset(node.name for node in plan.each() if isinstance(node, Scan))
 
 
 def decoded(manifest: Manifest) -> dict[str, Any]:
@@ -70,7 +70,9 @@ def sources_and_views(
     return of_kind(SourceDefinition, known), of_kind(ViewDefinition, known)
 
 
-def compiled(views: Mapping[str, ViewDefinition], graph: Graph | None = None) -> Program:
-    """The program of all views; a graph remembers those that were compiled before."""
-    plans = {name: view.plan for name, view in views.items()}
-    return compile_views(plans, {name: view.key for name, view in views.items()}, graph)
+def compiler_of(views: Mapping[str, ViewDefinition], graph: Graph) -> Compiler:
+    """What has compiled these views; a graph remembers the operators of those it has seen."""
+    compiler = Compiler(graph)
+    for name, view in views.items():
+        compiler.add(name, view.plan, view.key)
+    return compiler

@@ -28,7 +28,7 @@ from penstock.punctuation.closings import Closings
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.definitions import (
     ViewDefinition,
-    compiled,
+    compiler_of,
     decoded,
     of_kind,
     sources_of,
@@ -115,7 +115,8 @@ class Engine:
         self._graph = Graph()
         self._punctuations = Punctuations()
         self._reviewed = BEGIN
-        self.program = compiled(self.views, self._graph)
+        self._compiler = compiler_of(self.views, self._graph)
+        self.program = self._compiler.program()
 
     @property
     def manifest(self) -> Manifest:
@@ -186,7 +187,8 @@ class Engine:
             self.commit(Defined(name, codec.encode(definition)), *actions)
             self.definitions = {**self.definitions, name: definition}
             if isinstance(definition, ViewDefinition):
-                self.program = compiled(self.views, self._graph)
+                self._compiler.add(name, definition.plan, definition.key)
+                self.program = self._compiler.program()
 
     def _check_new(self, name: str, definition: Any) -> None:
         if name in self.definitions:
@@ -203,7 +205,8 @@ class Engine:
 
     def _define_view(self, name: str, view: ViewDefinition) -> None:
         """Start a view as if it had always been there; rows may come in the meantime."""
-        program, frontier = compiled({name: view}, self._graph), self.manifest.frontier
+        program = compiler_of({name: view}, self._graph).program()
+        frontier = self.manifest.frontier
         backfill = self._backfill(f"view {name!r}", view.plan, program)
         new = program.specs().keys() - self.program.specs().keys()
         missing = [lane for lane in program.lanes.values() if lane.name in new]
@@ -225,7 +228,7 @@ class Engine:
         """
         manifest, name = self.manifest, "answer"
         view = ViewDefinition(plan, None if key is None else tuple(key))
-        program = compiled({name: view})
+        program = compiler_of({name: view}, Graph()).program()
         backfill = self._backfill("the query", plan, program)
         backfill.fill(manifest, program.lanes.values())
         over = {s: replace(c, ended=self._end(s)) for s, c in self._said(view.sources).items()}
@@ -247,14 +250,16 @@ class Engine:
             if readers:
                 raise PlanError(f"{name!r} is read by {', '.join(readers)}; drop those first")
             rest = {other: d for other, d in self.definitions.items() if other != name}
-            self._graph = Graph()
-            program = compiled(of_kind(ViewDefinition, rest), self._graph)
+            graph = Graph()
+            compiler = compiler_of(of_kind(ViewDefinition, rest), graph)
+            program = compiler.program()
             needed = set(program.specs())
             for source in of_kind(SourceDefinition, rest).values():
                 needed |= {input_area(source).name, late_area(source).name}
             gone = tuple(area for area in self.manifest.areas if area not in needed)
             self.commit(Dropped(name, gone))
             self.definitions, self.program = rest, program
+            self._graph, self._compiler = graph, compiler
 
     def _backfill(self, who: str, plan: Node, program: Program) -> Backfill:
         scanned = sorted(sources_of(plan))

@@ -121,7 +121,8 @@ class RoundTask:
 
     def _run_place(self, number: int, place: Place, segment: SegmentWriter) -> Elements:
         started = perf_counter()
-        work = self._spec.answered.get(number, place.operator.work)
+        work = place.operator.work
+        kernel = self._spec.answered.get(number, place.operator.kernel)
         sparks = self._made_by_spark(place)
         schemas = [child.schema for child in place.operator.inputs]
         if sparks:
@@ -129,8 +130,8 @@ class RoundTask:
         inputs = [self._input(o, s) for o, s in zip(place.origins, schemas, strict=True)]
         if sparks:
             (out,) = inputs
-        elif isinstance(work, Kernel):
-            out = self._run_kernel(place, work, inputs, segment)
+        elif kernel is not None:
+            out = self._run_kernel(place, kernel, inputs, segment)
         else:
             out = work.apply(*inputs)  # type: ignore[union-attr]
         self._report.metrics.append(

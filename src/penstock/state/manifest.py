@@ -245,8 +245,13 @@ def manifest_from_json(data: dict[str, Any]) -> Manifest:
     )
 
 
+_WRITTEN = ("definition", "definitions")
+"""What is JSON already."""
+
+
 def _fields_to_json(value: Any) -> dict[str, Any]:
-    return {f.name: _to_json(getattr(value, f.name)) for f in fields(value)}
+    found = {f.name: getattr(value, f.name) for f in fields(value)}
+    return {k: item if k in _WRITTEN else _to_json(item) for k, item in found.items()}
 
 
 def _to_json(value: Any) -> Any:

@@ -1,72 +1,131 @@
 """Jobs in this process, which ask Spark only for what Spark alone can evaluate.
 
-A step costs a job for each round that leaves something to Spark, and none where nothing is: many
-small sessions run in the time that starting Python workers takes.
+A round asks Spark once, for all of its operators, and not at all where they leave nothing to it:
+many small sessions run in the time that starting Python workers takes.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
-from penstock.runtime import wire
+from penstock import record
+from penstock.algebra.expr import Column, Expr, columns, substitute
+from penstock.element import Elements, concat
+from penstock.physical.program import Edge
+from penstock.physical.transforms import Project, Select
 from penstock.runtime.expressions import to_sql
-from penstock.runtime.jobs import computed, run_round, store_of
+from penstock.runtime.jobs import store_of
 from penstock.runtime.sources import Ingest, IngestReport
-from penstock.runtime.task import Report, StepSpec
+from penstock.runtime.task import Report, RoundTask, StepSpec
 from penstock.testing.engine_runs import LocalJobs
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
+
+Sent: TypeAlias = dict[int, dict[int, list[Elements]]]
+"""Elements by the task they go to, and by their edge."""
+
+SETTINGS = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+}
 
 
 class DriverJobs(LocalJobs):
     def __init__(self, spark: SparkSession) -> None:
-        self._spark = spark
+        self._spark = spark.newSession()
+        for name, value in SETTINGS.items():
+            self._spark.conf.set(name, value)
 
     def step(self, spec: StepSpec) -> list[Report]:
-        sent: list[pa.RecordBatch] = []
-        for round in range(spec.program.rounds):
-            arrived, sent = self._on_the_way(spec, round, sent), []
+        store, program = store_of(spec.directory), spec.program
+        store.forget({ref.name for area in spec.areas.values() for ref in area.refs})
+        arrived: Sent = {}
+        reports = []
+        for round in range(program.rounds):
+            sent: Sent = defaultdict(lambda: defaultdict(list))
             for task in range(spec.tasks):
-                mine = [b.filter(pa.compute.equal(b.column("task"), task)) for b in arrived]
-                there = iter([batch for batch in mine if batch.num_rows])
-                sent += run_round(spec, round, task, there)
-        return [wire.unpacked_report(data.as_py()) for b in sent for data in b.column("data")]
-
-    def _on_the_way(
-        self, spec: StepSpec, round: int, sent: list[pa.RecordBatch]
-    ) -> list[pa.RecordBatch]:
-        """What a round is given: what the one before has sent, computed where that is Spark's."""
-        edges = spec.program.leaving(round - 1) if round else []
-        if not any(edge.mode == "spark" for edge in edges):
-            return sent
-        rows = computed(
-            self._spark.createDataFrame(pa.Table.from_batches(sent).combine_chunks()), edges
-        )
-        found: list[pa.RecordBatch] = _nullable(rows).toArrow().to_batches()
-        return found
+                work = RoundTask(spec, round, task, store)
+                report, leaving = work.run(arrived.get(task, {}))
+                reports.append(report)
+                for number, by_task in leaving.items():
+                    for receiver, x in by_task.items():
+                        sent[receiver][number].append(x)
+            edges = [edge for edge in program.leaving(round) if edge.mode == "spark"]
+            self._transform(edges, sent)
+            arrived = sent
+        return reports
 
     def ingest(self, rows: pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
-        frame = self._spark.createDataFrame(rows)
-        added = [f"{to_sql(expr)} AS {name}" for name, expr in ingest.computed.items()]
-        found = frame.selectExpr("*", *added).toArrow()
-        return ingest.run(found.to_batches(), store_of(directory))
+        known = {name: rows.column(name).combine_chunks() for name in rows.schema.names}
+        asked = [(expr, known) for expr in ingest.computed.values()]
+        for name, values in zip(ingest.computed, self._values(asked), strict=True):
+            rows = rows.append_column(name, values)
+        return super().ingest(rows, ingest, directory)
+
+    def _transform(self, edges: Iterable[Edge], sent: Sent) -> None:
+        """Put what Spark makes of the elements on some edges in their place."""
+        given = [
+            (task, edge, concat(by_edge[edge.number][0].schema, by_edge[edge.number]))
+            for task, by_edge in sent.items()
+            for edge in edges
+            if by_edge[edge.number]
+        ]
+        values = iter(
+            self._values(
+                [
+                    (expr, dict(zip(x.schema.names, x.columns, strict=True)))
+                    for _, edge, x in given
+                    for expr in _expressions(edge)
+                ]
+            )
+        )
+        for task, edge, x in given:
+            found = [next(values) for _ in _expressions(edge)]
+            if isinstance(edge.transform, Project):
+                made = replace(x, schema=edge.transform.schema(), columns=tuple(found))
+            else:
+                made = x.where(record.numpy(found[0].fill_null(False)))
+            sent[task][edge.number] = [made]
+
+    def _values(self, asked: Sequence[tuple[Expr, Mapping[str, pa.Array]]]) -> list[pa.Array]:
+        """Expressions, each over columns of its own, side by side in one question to Spark.
+
+        Spark evaluates them while it plans, and collects rows that it has at hand without a job.
+        Types whose values Spark and Arrow show as different objects of Python are not for this.
+        """
+        lengths = [len(next(iter(known.values()))) for _, known in asked]
+        rows = max(lengths, default=0)
+        if not rows:
+            return [pa.array([], expr.type) for expr, _ in asked]
+        sent: dict[str, pa.Array] = {}
+        questions = []
+        for i, (expr, known) in enumerate(asked):
+            names = {name: f"c{i}_{j}" for j, name in enumerate(sorted(columns(expr)))}
+            for name, place in names.items():
+                missing = pa.nulls(rows - len(known[name]), known[name].type)
+                sent[place] = pa.concat_arrays([known[name], missing])
+            places = {name: Column(place, known[name].type) for name, place in names.items()}
+            questions.append(f"{to_sql(substitute(expr, places))} AS v{i}")
+        sent = sent or {"one": pa.repeat(1, rows)}
+        answer = self._spark.createDataFrame(pa.table(sent)).selectExpr(*questions).collect()
+        return [
+            pa.array([row[i] for row in answer[:length]], expr.type)
+            for i, ((expr, _), length) in enumerate(zip(asked, lengths, strict=True))
+        ]
 
 
-def _nullable(rows: DataFrame) -> DataFrame:
-    """The same rows; Arrow takes no struct that is NULL where a field of it is said never to be."""
-    from pyspark.sql.types import StructField, StructType
-
-    def field(known: StructField) -> StructField:
-        kind = known.dataType
-        if isinstance(kind, StructType):
-            kind = StructType([StructField(f.name, f.dataType) for f in kind.fields])
-        return StructField(known.name, kind)
-
-    columns = [
-        rows[known.name].cast(field(known).dataType).alias(known.name) for known in rows.schema
-    ]
-    return rows.select(*columns)
+def _expressions(edge: Edge) -> list[Expr]:
+    match edge.transform:
+        case Select(predicate):
+            return [predicate]
+        case Project(outputs):
+            return [expr for _, expr in outputs]
+    return []

@@ -140,6 +140,8 @@ class Queries:
         source, scope = self._from(depth)
         kinds = kinds or self.some(1, 4, lambda: self.rng.choice(KINDS))
         where = self._where(scope, depth)
+        if self.chance(0.06):
+            return self._ranked(source, where, scope, kinds)
         choice = self.rng.random()
         if choice < 0.35:
             return self._grouped(source, where, scope, kinds, depth)
@@ -155,6 +157,21 @@ class Queries:
         text = f"SELECT {distinct}{items} FROM {source}{where}"
         if not plain and self.chance(0.12):
             return self._cut(text, columns, () if distinct else scope)
+        return Query(text, columns)
+
+    def _ranked(self, source: str, where: str, scope: Scope, kinds: Sequence[str]) -> Query:
+        """The rows of some ranks, by QUALIFY or by a query around the one that ranks."""
+        items, columns = self._items([self.value(scope, kind) for kind in kinds], kinds)
+        function = self.rng.choice(("row_number", "rank", "dense_rank"))
+        order = self._ordered(scope) if function == "row_number" else self._by_few(scope)
+        rank = f"{function}() OVER ({order})"
+        bound = self.rng.choice(("<= 1", "<= 2", "< 3", "= 1", "= 2", "BETWEEN 2 AND 3", "> 1"))
+        if self.chance(0.5):
+            return Query(f"SELECT {items} FROM {source}{where} QUALIFY {rank} {bound}", columns)
+        number, alias = self.fresh("n"), self.fresh("t")
+        inner = f"SELECT {items}, {rank} AS {number} FROM {source}{where}"
+        names = ", ".join(f"{alias}.{column.name} AS {column.name}" for column in columns)
+        text = f"SELECT {names} FROM ({inner}) AS {alias} WHERE {alias}.{number} {bound}"
         return Query(text, columns)
 
     def _items(self, values: Sequence[str], kinds: Sequence[str]) -> tuple[str, tuple[Column, ...]]:

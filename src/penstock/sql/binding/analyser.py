@@ -6,7 +6,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Literal
+from penstock.algebra.expr import Expr, Literal
 
 
 class Analyser(Protocol):
@@ -14,6 +14,10 @@ class Analyser(Protocol):
 
     def type_of(self, sql: str, columns: pa.Schema) -> pa.DataType: ...
     def constant(self, sql: str) -> Literal: ...
+    def value(self, expr: Expr) -> Literal | None:
+        """The value of an expression without columns, where it is known without Spark."""
+        ...
+
     def named_type(self, sql: str) -> pa.DataType: ...
 
 

@@ -72,12 +72,11 @@ class Grouping:
         added: dict[str, tuple[str, Expr]] = {}
         for tree in trees:
             for node in aggregates_in(tree):
-                if node.sql() not in calls:
+                text = node.sql()
+                if text not in calls:
                     self._check_nesting(node)
-                    name = self._b.fresh(_short(node.sql()))
-                    calls[node.sql()] = call_of(
-                        self._b, parts_of(self._b, node), frame, added, name
-                    )
+                    name = self._b.fresh(_short(text))
+                    calls[text] = call_of(self._b, parts_of(self._b, node), frame, added, name)
         columns = tuple(dict.fromkeys((*keys.columns, *carried)))
         plan: Node = Map(frame.plan, (*kept(frame.plan, columns), *added.values()))
         plan, marks = self._aggregated(plan, keys, carried, tuple(calls.values()))
@@ -236,10 +235,11 @@ class Grouping:
                 return node
             if isinstance(node, exp.Grouping | exp.GroupingId):
                 return self._mark(node, by_text, keys, marks)
-            if names_in(node) and node.sql() in by_text:
-                return bound_column(by_text[node.sql()], node)
-            if node.sql() in calls and list(aggregates_in(node)) == [node]:
-                return bound_column(calls[node.sql()].name, node)
+            text = node.sql()
+            if text in by_text and names_in(node):
+                return bound_column(by_text[text], node)
+            if text in calls and list(aggregates_in(node)) == [node]:
+                return bound_column(calls[text].name, node)
             for key, value in list(node.args.items()):
                 if isinstance(value, exp.Expr):
                     node.set(key, over(value))

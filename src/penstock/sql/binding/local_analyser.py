@@ -12,7 +12,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from penstock.algebra.expr import Literal
+from penstock.algebra.expr import Expr, Literal
 from penstock.algebra.times import TIMESTAMP
 from penstock.sql.binding.analyser import AnalysisError
 from penstock.sql.dialect import Penstock
@@ -62,6 +62,9 @@ class LocalAnalyser:
         if _TEXT.fullmatch(name):
             return pa.string()
         _needs_spark(f"The type {sql}")
+
+    def value(self, expr: Expr) -> Literal | None:
+        return expr if isinstance(expr, Literal) else None
 
     def constant(self, sql: str) -> Literal:
         tree = sqlglot.parse_one(sql, dialect=Penstock)

@@ -195,11 +195,14 @@ class QueryBinder:
         self, frame: Frame, trees: Sequence[exp.Expr], around: Surroundings
     ) -> tuple[Frame, list[exp.Expr]]:
         """The trees over a frame with what their queries give; equal ones are bound once."""
+        if not any(map(subqueries.contains, trees)):
+            return frame, list(trees)
         found: dict[str, exp.Expr] = {}
-        for tree in trees:
-            if tree.sql() not in found:
-                frame, found[tree.sql()] = subqueries.values(self, frame, tree, around)
-        return frame, [found[tree.sql()] for tree in trees]
+        texts = [tree.sql() for tree in trees]
+        for text, tree in zip(texts, trees, strict=True):
+            if text not in found:
+                frame, found[text] = subqueries.values(self, frame, tree, around)
+        return frame, [found[text] for text in texts]
 
     # --- the select list ------------------------------------------------------------------------
 
@@ -268,7 +271,8 @@ class QueryBinder:
             chosen = self.b.fresh(name)
             computed.append((chosen, self.b.expr(value, frame)))
             columns.append((name, chosen))
-        by_tree = {value.sql(): chosen for value, (_, chosen) in zip(trees, columns, strict=False)}
+        selected = zip(trees if order else (), columns, strict=False)
+        by_tree = {value.sql(): chosen for value, (_, chosen) in selected}
         keys: list[SortKey] = []
         extra: list[tuple[str, Expr]] = []
         for ordered, value in zip(order, trees[len(outputs) :], strict=True):

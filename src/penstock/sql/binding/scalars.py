@@ -6,7 +6,7 @@ add. Anything else stays SQL text over its columns, for Spark to type now and to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import reduce
 from typing import NoReturn, TypeVar
@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from penstock.algebra import times
 from penstock.algebra.expr import Call, Column, Expr, Literal, is_simple
+from penstock.errors import PenstockError
 from penstock.sql.binding import types
 from penstock.sql.binding.analyser import Analyser, AnalysisError
 from penstock.sql.binding.complaints import Complaints
@@ -85,6 +86,10 @@ def unwrapped(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
+class _NotSimpleError(Exception):
+    """A part has no simple form, so the whole has none."""
+
+
 class Scalars:
     def __init__(self, analyser: Analyser, complaints: Complaints) -> None:
         self._analyser = analyser
@@ -96,7 +101,9 @@ class Scalars:
         return self._expr(tree, schema)
 
     def predicate(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
-        found = self.expr(tree, schema)
+        return self._condition(self.expr(tree, schema), tree)
+
+    def _condition(self, found: Expr, tree: exp.Expr) -> Expr:
         if pa.types.is_null(found.type):
             return Literal(None, pa.bool_())
         if found.type != pa.bool_():
@@ -176,30 +183,48 @@ class Scalars:
 
     def _expr(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
         tree = unwrapped(tree)
+        simple = self._simple(tree, schema)
+        return self._opaque(tree, schema) if simple is None else simple
+
+    def _simple(self, tree: exp.Expr, schema: pa.Schema) -> Expr | None:
+        """The tree in simple functions, where all of it has them."""
         if not any(map(is_bound, tree.walk())):
             return self._constant(tree)
-        structural = self._structural(tree, schema)
-        if structural is not None and is_simple(structural):
-            return structural
-        return self._opaque(tree, schema)
+        try:
+            structural = self._structural(tree, schema)
+        except _NotSimpleError:
+            return None
+        return structural if structural is not None and is_simple(structural) else None
 
     def _structural(self, tree: exp.Expr, schema: pa.Schema) -> Expr | None:
-        """The tree in simple functions, where all of it has them."""
+        """A function of simple parts."""
 
         def part(child: exp.Expr) -> Expr:
-            return self._expr(child, schema)
+            found = self._simple(unwrapped(child), schema)
+            if found is None:
+                raise _NotSimpleError
+            return found
 
         match tree:
             case exp.Column():
                 return Column(tree.name, schema.field(tree.name).type)
             case exp.And() | exp.Or():
                 word = "and" if isinstance(tree, exp.And) else "or"
-                parts = [self.predicate(arg, schema) for arg in tree.flatten(unnest=False)]
+                parts = [self._condition(part(arg), arg) for arg in tree.flatten(unnest=False)]
                 return Call(word, tuple(parts), pa.bool_())
             case exp.Not(this=this):
-                return Call("not", (self.predicate(this, schema),), pa.bool_())
+                return Call("not", (self._condition(part(this), this),), pa.bool_())
             case exp.Is(this=this, expression=exp.Null()):
                 return Call("is null", (part(this),), pa.bool_())
+            case exp.Is(this=this, expression=exp.Boolean(this=value)):
+                truth = self._condition(part(this), this)
+                return Call("<=>", (truth, Literal(bool(value), pa.bool_())), pa.bool_())
+            case exp.NullSafeNEQ(this=this, expression=other):
+                same = exp.NullSafeEQ(this=this.copy(), expression=other.copy())
+                return Call("not", (part(same),), pa.bool_())
+            case exp.Nullif(this=this, expression=other):
+                test = part(exp.EQ(this=this.copy(), expression=other.copy()))
+                return types.choice(test, types.NULL, part(this))
             case exp.Between(this=this) if not tree.args.get("symmetric"):
                 low = exp.GTE(this=this.copy(), expression=tree.args["low"].copy())
                 high = exp.LTE(this=this.copy(), expression=tree.args["high"].copy())
@@ -211,7 +236,7 @@ class Scalars:
                 return self._case(tree, part)
             case exp.If(this=test, args={"true": then}):
                 otherwise = part(tree.args["false"]) if tree.args.get("false") else types.NULL
-                return types.choice(self.predicate(test, schema), part(then), otherwise)
+                return types.choice(self._condition(part(test), test), part(then), otherwise)
             case exp.Coalesce(this=first, expressions=rest):
                 values = types.unified([part(first), *map(part, rest)])
                 return Call("coalesce", tuple(values), values[0].type) if values else None
@@ -223,7 +248,7 @@ class Scalars:
                 return types.widened(part(this), wanted)
             case exp.Div(this=a, expression=b):
                 return types.quotient(part(a), part(b))
-            case exp.Add() | exp.Sub() if (moved := self._moved_time(tree, schema)) is not None:
+            case exp.Add() | exp.Sub() if (moved := self._moved_time(tree, part)) is not None:
                 return moved
         if type(tree) in COMPARISONS:
             return self._comparison(tree, part)
@@ -266,7 +291,7 @@ class Scalars:
             result = chosen
         return result
 
-    def _moved_time(self, tree: exp.Expr, schema: pa.Schema) -> Expr | None:
+    def _moved_time(self, tree: exp.Expr, part: Callable[[exp.Expr], Expr]) -> Expr | None:
         """A timestamp plus or minus an interval of fixed length."""
         this, other = unwrapped(tree.this), unwrapped(tree.expression)
         if isinstance(this, exp.Interval) and isinstance(tree, exp.Add):
@@ -274,13 +299,22 @@ class Scalars:
         length = interval_micros(other)
         if length is None:
             return None
-        time = self._expr(this, schema)
+        time = part(this)
         if not pa.types.is_timestamp(time.type):
             return None
         sign = "+" if isinstance(tree, exp.Add) else "-"
         return times.timestamp_of(times.shifted(times.micros(time), sign, length), time.type)
 
     def _constant(self, tree: exp.Expr) -> Literal:
+        try:
+            return self._value(tree)
+        except AnalysisError as error:
+            column = tree.find(exp.Column)
+            if column is not None:
+                self._complaints.wrong(f"Expected a constant, not column {column.name}.", column)
+            self._complaints.objection(error, tree)
+
+    def _value(self, tree: exp.Expr) -> Literal:
         match tree:
             case exp.Null():
                 return types.NULL
@@ -292,16 +326,21 @@ class Scalars:
                 kind = pa.int32() if int(text) < 2**31 else pa.int64()
                 return Literal(int(text), kind)
             case exp.Neg(this=exp.Literal() as inner):
-                value = self._constant(inner)
+                value = self._value(inner)
                 if isinstance(value.value, int | float | Decimal):
                     return Literal(-value.value, value.type)
+        known = self._known_value(tree)
+        return self._analyser.constant(tree.sql(Penstock)) if known is None else known
+
+    def _known_value(self, tree: exp.Expr) -> Literal | None:
+        """What simple functions of constants give; where a part has no value, the whole may."""
+        if tree.find(exp.Column):
+            return None
         try:
-            return self._analyser.constant(tree.sql(Penstock))
-        except AnalysisError as error:
-            column = tree.find(exp.Column)
-            if column is not None:
-                self._complaints.wrong(f"Expected a constant, not column {column.name}.", column)
-            self._complaints.objection(error, tree)
+            call = self._structural(tree, pa.schema([]))
+        except (_NotSimpleError, PenstockError):
+            return None
+        return self._analyser.value(call) if call is not None and is_simple(call) else None
 
     def named_type(self, text: str, at: exp.Expr) -> pa.DataType:
         try:
@@ -311,16 +350,30 @@ class Scalars:
 
     def _opaque(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
         names = names_in(tree)
-        used = pa.schema([schema.field(name) for name in names])
+        columns = tuple(Column(name, schema.field(name).type) for name in names)
+        template = _template(tree, names)
+        return Call(template, columns, self._type_of(tree, template, columns, schema))
+
+    def _type_of(
+        self, tree: exp.Expr, template: str, columns: Sequence[Column], schema: pa.Schema
+    ) -> pa.DataType:
+        """Asked for with columns of any names: then many questions are the same."""
+        places = {f"c{i}": column.type for i, column in enumerate(columns)}
         try:
-            kind = self._analyser.type_of(tree.sql(Penstock), used)
+            return self._analyser.type_of(template.format(*places), pa.schema(places.items()))
+        except AnalysisError:
+            pass
+        try:
+            used = pa.schema([(column.name, column.type) for column in columns])
+            return self._analyser.type_of(tree.sql(Penstock), used)
         except AnalysisError as error:
             self._blame(tree, schema, error)
-        columns = tuple(Column(field.name, field.type) for field in used)
-        return Call(_template(tree, names), columns, kind)
 
     def _blame(self, tree: exp.Expr, schema: pa.Schema, error: AnalysisError) -> NoReturn:
         """Complain about the smallest part that Spark objects to."""
+        if isinstance(tree, exp.And | exp.Or | exp.Not):
+            for condition in tree.iter_expressions():
+                self.predicate(condition, schema)
         for child in tree.iter_expressions():
             if isinstance(child, exp.Func | exp.Binary | exp.Cast | exp.Paren | exp.Unary):
                 self._expr(child, schema)
