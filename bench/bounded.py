@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from penstock.physical.program import compile_views
+from penstock.physical.program import program_of
 from penstock.runtime.spark import start_spark
 from penstock.session import Session, connect
 
@@ -63,7 +63,7 @@ def batch(rng: np.random.Generator, rows: int, start: int) -> dict[str, pa.Table
 def state_of(db: Session, query: str) -> Kept:
     """The rows and bytes that a view's operators keep, its answer not counted."""
     plan = db.engine.views[view_of(query)].plan
-    program = compile_views({"v": plan})
+    program = program_of(plan, "v")
     refs = [
         ref
         for place in program.places

@@ -154,6 +154,13 @@ def base_area(view: str) -> str:
     return f"base {view}"
 
 
+def program_of(plan: Node, name: str = "") -> Program:
+    """The program of one plan by itself."""
+    compiler = Compiler(Graph())
+    compiler.add(name, plan)
+    return compiler.program()
+
+
 class Compiler:
     """Makes a program of views; one more costs no more than what only it needs."""
 

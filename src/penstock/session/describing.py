@@ -10,9 +10,8 @@ import pyarrow as pa
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node, Periodic, Scan, Sync, TimePoints
 from penstock.memory.summaries import described_summary
-from penstock.physical.lower import Graph
 from penstock.physical.outline import outline as physical_outline
-from penstock.physical.program import Compiler
+from penstock.physical.program import program_of
 from penstock.sql.binding import Entry, Moment, Relation, SyncPoints
 from penstock.sql.binding.catalog import Point
 from penstock.sql.binding.synchronization import meet
@@ -127,9 +126,6 @@ def _point_text(point: Point, ticks: bool) -> str:
 
 def explained(plan: Node) -> str:
     """What a plan says, and what would run: one tree each."""
-    compiler = Compiler(Graph())
-    compiler.add("", plan)
-    program = compiler.program()
-    said, run = outline(plan, described_summary), physical_outline(program, "")
+    said, run = outline(plan, described_summary), physical_outline(program_of(plan), "")
     trees = {"logical plan": said, "physical plan": run}
     return "\n\n".join(f"{title}\n{indent(tree, '  ')}" for title, tree in trees.items())
