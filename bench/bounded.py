@@ -67,7 +67,7 @@ def state_of(db: Session, query: str) -> Kept:
     refs = [
         ref
         for place in program.places
-        for name in place.areas()
+        for name in place.areas
         for ref in db.engine.manifest.area(name).refs
     ]
     return sum(ref.statistics.rows for ref in refs), sum(ref.statistics.bytes for ref in refs)

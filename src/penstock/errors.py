@@ -10,6 +10,7 @@ PySparkException
     ├── ArithmeticOverflowError a result too large for its type
     ├── DivisionByZeroError     a quotient or remainder by zero
     ├── LateRowError            a row from before the frontier, where late rows were not allowed
+    ├── UngrammaticalRowError   a row that a punctuation had ruled out, where that is an error
     ├── StateError              a file of the state that is missing, unreadable or damaged
     ├── WriterConflictError     someone else wrote to the same state
     └── JavaNotFoundError       Spark needs Java, and there is no suitable one

@@ -13,11 +13,11 @@ import pyarrow as pa
 import pytest
 
 from penstock.algebra import expr as ex
+from penstock.algebra.evaluate import evaluate, evaluate_mask
 from penstock.algebra.expr import Call, Column, Expr, Literal, arithmetic, compare
 from penstock.algebra.reference import value
 from penstock.element import Elements, hashable
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, UnsupportedError
-from penstock.physical.evaluate import evaluate, evaluate_mask
 from penstock.testing.random_expressions import random_expression
 from tests.types import VALUES
 

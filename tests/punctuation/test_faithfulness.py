@@ -21,12 +21,12 @@ import pytest
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.closing import ALWAYS, closes, final_from
+from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Column, Literal, compare
 from penstock.algebra.outline import outline
 from penstock.algebra.reference import Reference, Relation
 from penstock.element import BEGIN, INF, Elements
 from penstock.physical.closing import known
-from penstock.physical.evaluate import evaluate_ints
 from penstock.physical.local import LocalPipeline
 from penstock.punctuation import ANY, Constant, Pattern, Punctuation, ValueList, between
 from penstock.punctuation.closings import Closings

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from penstock.algebra import expr as ex
+from penstock.algebra.evaluate import evaluate
 from penstock.algebra.expr import Call, Column, Expr, Literal, arithmetic, cast
 from penstock.element import Elements, hashable
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, PenstockError
-from penstock.physical.evaluate import evaluate
 from penstock.runtime.expressions import to_sql
 from penstock.testing.random_expressions import random_expression
 

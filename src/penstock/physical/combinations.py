@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
+from penstock.algebra.evaluate import evaluate, evaluate_mask
 from penstock.algebra.expr import Call, Expr, columns, conjunction
 from penstock.element import Elements
-from penstock.physical.evaluate import evaluate, evaluate_mask
 from penstock.record import Columns, Hashes, Ints
 from penstock.state.area import equal_pairs
 

@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
+from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat
-from penstock.physical.evaluate import evaluate_ints
 from penstock.record import Columns, Hashes, Ints, Mask
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec

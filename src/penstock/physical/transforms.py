@@ -12,9 +12,9 @@ from typing import Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.evaluate import evaluate, evaluate_mask
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, Elements, add_time, concat
-from penstock.physical.evaluate import evaluate, evaluate_mask
 
 
 class Transform(Protocol):

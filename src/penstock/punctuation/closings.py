@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,9 @@ from penstock.punctuation.punctuation_set import PunctuationSet
 from penstock.punctuation.table import Table
 from penstock.punctuation.valuesets import ValueSets
 from penstock.record import Columns, Ints, Mask
-from penstock.state.manifest import Entry
+
+Entry: TypeAlias = tuple[str, int]
+"""A punctuation as text, and from when on it holds."""
 
 AT = pa.field("__at", pa.int64(), nullable=False)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from penstock.algebra.evaluate import evaluate
 from penstock.algebra.expr import Expr, Literal
 from penstock.element import Elements
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError
-from penstock.physical.evaluate import evaluate
 from penstock.runtime.expressions import sql_type
 from penstock.runtime.objections import objection
 

@@ -20,11 +20,12 @@ import pyarrow as pa
 from penstock.algebra import codec
 from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF
-from penstock.errors import LateRowError, PlanError, UngrammaticalRowError, UnsupportedError
+from penstock.errors import PlanError, UnsupportedError
 from penstock.physical.lower import Graph
 from penstock.physical.program import Program, base_area, view_area
 from penstock.punctuation import Punctuation
 from penstock.punctuation.closings import Closings
+from penstock.punctuation.schemes import Punctuated
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.definitions import (
     ViewDefinition,
@@ -46,7 +47,7 @@ from penstock.runtime.punctuating import (
     standing,
 )
 from penstock.runtime.reading import CommittedView, time_of
-from penstock.runtime.schemes import Punctuated, marks_in
+from penstock.runtime.receiving import after_batch, check_batch, moment, timed_marks
 from penstock.runtime.sources import (
     Ingest,
     IngestReport,
@@ -55,7 +56,7 @@ from penstock.runtime.sources import (
     late_area,
 )
 from penstock.runtime.task import Report, StepSpec, hash_range
-from penstock.runtime.times import now, shown
+from penstock.runtime.times import now
 from penstock.state.compaction import choose, together
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
@@ -328,45 +329,17 @@ class Engine:
             spoken = self.manifest.punctuations.get(name)
             said = self._punctuations.of(source, self.manifest)
         keep = self.options.keep_input and state.kept
-        arrived = _moment(late_before) if source.arrival else None
+        arrived = moment(late_before) if source.arrival else None
         schemes = schemes_of(name, self.definitions)
-        earliest = self._open_from(state)
-        marks = tuple(
-            (words, max(t + 1, earliest))
-            for words, t in marks_in(rows, schemes, source.schema, source.time, arrived)
-        )
-        closed = said.read(marks).times
-        column = column_of_marks(schemes)
+        marks = timed_marks(rows, schemes, source, arrived, self._open_from(state))
+        closed, column = said.read(marks).times, column_of_marks(schemes)
         report = run(Ingest(source, lanes, late_before, self.tasks, keep, arrived, closed, column))
-        if report.broken and source.late == "fail":
-            raise UngrammaticalRowError(
-                f"source {name}: {report.broken} rows were ruled out by a punctuation, or hold a "
-                "text that is none; none of the batch was taken. Punctuate later, or declare the "
-                "source LATE KEEP or LATE DROP"
-            )
-        if report.late and source.late == "fail":
-            complete = shown(late_before, time_of([source]))
-            raise LateRowError(
-                f"source {name}: {report.late} rows are earlier than {complete} or have no time; "
-                "none of the batch was taken. Give the source a longer DELAY, or LATE KEEP or "
-                "LATE DROP"
-            )
+        check_batch(source, report, late_before)
         with self._mutex:
             same = self.program is program and self.manifest.punctuations.get(name) is spoken
             if self._target > late_before or not same:
                 return None
-            state = self.source_state(name)
-            largest = max(state.largest, report.largest)
-            known = largest - source.delay if largest > BEGIN + source.delay else BEGIN
-            state = SourceState(
-                frontier=max(state.frontier, known),
-                largest=largest,
-                batch=state.batch if batch is None else batch,
-                accepted=state.accepted + report.accepted,
-                late=state.late + report.late,
-                kept=keep or (state.kept and not report.accepted),
-                broken=state.broken + report.broken,
-            )
+            state = after_batch(source, self.source_state(name), report, batch, keep)
             actions: list[Action] = [Received(name, state), *_filled(report)]
             if marks:
                 actions.append(Said(name, marks))
@@ -577,11 +550,6 @@ def _beginning(name: str, definition: Any) -> Iterable[Action]:
     """A table has nothing more to come."""
     if isinstance(definition, SourceDefinition) and definition.is_table:
         yield Received(name, SourceState(frontier=INF))
-
-
-def _moment(frontier: int) -> int:
-    """When rows arrive: now, and never before what is complete, unless all of time is."""
-    return now() if frontier == INF else max(now(), frontier)
 
 
 def _filled(report: IngestReport) -> list[Action]:

@@ -11,11 +11,11 @@ from penstock.physical.closing import Said, answered, is_answered, reviewed
 from penstock.physical.kernel import Kernel
 from penstock.physical.program import Program
 from penstock.punctuation import Punctuation, Range, text
-from penstock.punctuation.closings import Closings
-from penstock.runtime.schemes import InBand, Never, Punctuated, Scheme
+from penstock.punctuation.closings import Closings, Entry
+from penstock.punctuation.schemes import InBand, Never, Punctuated, Scheme
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import ticks
-from penstock.state.manifest import Entry, Manifest, SourceState
+from penstock.state.manifest import Manifest, SourceState
 from penstock.state.run import AreaSpec
 
 _MANY = 1000

@@ -1,15 +1,8 @@
-"""Punctuation schemes: where the punctuations of a source come from, beside being given by hand.
-
-They are the punctuate operators of the paper: marks that are in the stream, the order in which a
-stream is read, and knowledge of what a stream can never hold. A list of all values, of sensors for
-instance, is knowledge of the last kind: once each of them has reported an hour as done, no value is
-left for which the hour is open.
-"""
+"""The punctuations that come with a batch, by the schemes of its source."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -19,6 +12,7 @@ from penstock import record
 from penstock.element import BEGIN
 from penstock.punctuation import Constant, Punctuation, Range, text
 from penstock.punctuation.bulk import well_formed, widened
+from penstock.punctuation.schemes import InBand, InOrder, Scheme
 from penstock.runtime.sources import event_times
 
 if TYPE_CHECKING:
@@ -26,38 +20,6 @@ if TYPE_CHECKING:
 
 Mark: TypeAlias = tuple[str, int]
 """A punctuation as text, and the time of the row that it came with."""
-
-
-@dataclass(frozen=True)
-class InBand:
-    """Rows in which a column is not NULL are punctuations, and it is their text."""
-
-    column: str
-
-
-@dataclass(frozen=True)
-class InOrder:
-    """Rows come in the order of some columns: a larger value ends the smaller ones."""
-
-    columns: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Never:
-    """What the source can never send, as texts."""
-
-    punctuations: tuple[str, ...]
-
-
-Scheme: TypeAlias = InBand | InOrder | Never
-
-
-@dataclass(frozen=True)
-class Punctuated:
-    """A source and its schemes; streams are this, and more."""
-
-    source: str
-    schemes: tuple[Scheme, ...]
 
 
 def marks_in(

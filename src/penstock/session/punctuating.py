@@ -26,7 +26,7 @@ from penstock.punctuation import (
 )
 from penstock.punctuation.domain import domain_of
 from penstock.punctuation.pattern import complement
-from penstock.runtime.schemes import InBand, InOrder, Never, Scheme
+from penstock.punctuation.schemes import InBand, InOrder, Never, Scheme
 from penstock.sql import statements as s
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.text import Name

@@ -22,6 +22,7 @@ from penstock.algebra.plan import Node, Scan
 from penstock.element import INF
 from penstock.errors import PlanError
 from penstock.punctuation import Punctuation
+from penstock.punctuation.schemes import Punctuated
 from penstock.runtime.analysis import SparkAnalyser
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine, Options
@@ -31,7 +32,6 @@ from penstock.runtime.listening import Listener
 from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
 from penstock.runtime.rows import arrow_schema, columns_of, fitted, schema_of
 from penstock.runtime.runner import Runner
-from penstock.runtime.schemes import Punctuated
 from penstock.runtime.sinks import Deliver, Sink, to_format
 from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area, stamped_on_arrival
 from penstock.runtime.spark import start_spark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.runtime.schemes import Punctuated
+from penstock.punctuation.schemes import Punctuated
 from penstock.sql.binding.catalog import Moment, SyncPoints
 
 

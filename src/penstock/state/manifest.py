@@ -7,10 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, TypeAlias
 
 from penstock.element import BEGIN
+from penstock.punctuation.closings import Entry
 from penstock.state.store import RunRef
-
-Entry: TypeAlias = tuple[str, int]
-"""A punctuation as text, and from when on it holds."""
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
+from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.element import Elements
-from penstock.physical.evaluate import evaluate_ints
 from penstock.record import Hashes, Ints
 
 Order: TypeAlias = Literal["hash", "time"]

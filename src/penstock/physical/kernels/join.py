@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
+from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.element import Elements, concat, consolidate, intersect
-from penstock.physical.evaluate import evaluate_ints
 from penstock.physical.kernel import Result, Write
 from penstock.record import Hashes, Ints
 from penstock.state.area import Area, equal_pairs

@@ -22,9 +22,9 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
+from penstock.algebra.evaluate import evaluate_mask
 from penstock.algebra.expr import Expr
 from penstock.element import Elements, concat, intervals
-from penstock.physical.evaluate import evaluate_mask
 from penstock.physical.kernel import Result, at, before, distinct_hashes, due_changes, kept, passing
 from penstock.physical.order_statistics import kth
 from penstock.record import Direction, Ints, starts_of

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.algebra.times import shifted
 from penstock.element import BEGIN, INF, Elements, concat, intersect
 from penstock.physical.closing import is_answered
-from penstock.physical.evaluate import evaluate_ints
 from penstock.physical.kernel import Result, Write
 from penstock.record import Ints
 from penstock.state.area import Area
