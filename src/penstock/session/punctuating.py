@@ -87,8 +87,8 @@ def waits_for(plan: Node) -> Iterator[str]:
         if call.function == CLOSED:
             names = (call.args[0], *call.args[1::2])
             asked[tuple(str(name.value) for name in names if isinstance(name, Literal))] = None
-    for name, *columns in asked:
-        yield f"Its rows come when punctuations of {name} close {', '.join(columns)}."
+    closed = " and ".join(f"{', '.join(columns)} of {name}" for name, *columns in asked)
+    yield f"Its rows come when punctuations close {closed}."
 
 
 def _only(patterns: Mapping[str, Pattern], schema: pa.Schema) -> Never:
