@@ -124,9 +124,7 @@ def test_a_view_that_needs_ever_more_memory(
 
 
 def test_rows_typed_as_statements(db: penstock.Session) -> None:
-    with pytest.raises(
-        penstock.UnsupportedError, match=r"no INSERT .* USING json .*\.append\(rows"
-    ):
+    with pytest.raises(penstock.UnsupportedError, match=r"no INSERT .* USING json .*append"):
         db.sql("INSERT INTO events VALUES ('a')")
 
 
