@@ -21,7 +21,16 @@ DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 SITE = ROOT / "build" / "docs"
 EXAMPLES = ROOT / "examples"
-FIRST = ("README", "tutorial", "language", "python", "semantics", "memory", "testing")
+FIRST = (
+    "README",
+    "tutorial",
+    "language",
+    "command-line",
+    "python",
+    "semantics",
+    "memory",
+    "testing",
+)
 LONG = 30  # letters of a title that the menu does not show
 GROUPS = {"docs": "", "papers": "Papers", "decisions": "Decisions"}
 STYLE = HtmlFormatter(style="friendly", nowrap=True)

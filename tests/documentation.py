@@ -6,7 +6,7 @@ A page is run from top to bottom, in a folder of its own.
 | --- | --- |
 | `python` | is run; the block without a language after it is what it prints |
 | `sql` | is carried out in the session `db`; the `text` block after it is its last result |
-| `sql FILE` | is written to that file, for commands |
+| `sql FILE`, `json FILE` | is written to that file, for commands |
 | `console` | each `$ penstock ...` is run; the lines after it are what it prints |
 | `sh` | commands of a whole machine: not run here, but they must exist |
 | `layout` | a picture in letters |
@@ -18,10 +18,12 @@ the repository.
 from __future__ import annotations
 
 import io
+import os
 import re
 import shlex
+import subprocess
 import sys
-from contextlib import chdir, redirect_stdout
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -29,7 +31,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.testing import CliRunner
 
 import penstock
 from penstock.cli.main import main
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-BLOCK = re.compile(r"^```(\w*)(?: ([\w.-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w*)(?: ([\w./-]+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 OUTPUT = {"python": "", "sql": "text"}
 NOT_RUN = ("sh", "layout")
 
@@ -97,8 +98,10 @@ class Reader:
 
     def outcome(self, example: Example) -> str:
         match example:
-            case Example("sql", str(file)):
-                (self._folder / file).write_text(example.code, "utf-8")
+            case Example(_, str(file)):
+                path = self._folder / file
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(example.code, "utf-8")
                 return ""
             case Example("sql"):
                 return self._carried_out(example)
@@ -135,11 +138,15 @@ class Reader:
             if line.startswith("$ "):
                 program, *arguments = shlex.split(line[2:])
                 assert program == "penstock", line
-                with chdir(self._folder):
-                    ran = CliRunner().invoke(main, arguments)
-                if ran.exception is not None and not isinstance(ran.exception, SystemExit):
-                    raise ran.exception
-                shown.append(f"{line}\n{ran.output.rstrip()}\n")
+                ran = subprocess.run(
+                    [sys.executable, "-m", "penstock", *arguments],
+                    cwd=self._folder,
+                    env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                )
+                shown.append(f"{line}\n{ran.stdout.rstrip()}\n")
         return "".join(shown)
 
     def close(self) -> None:

@@ -106,6 +106,28 @@ def test_an_unknown_view(db: penstock.Session, events: penstock.Source) -> None:
         db.sql("SELECT * FROM rooom")
 
 
+def test_an_unknown_function(
+    db: penstock.Session, events: penstock.Source, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Spark is asked, and its own report of the error, with a stack trace, is not shown."""
+    with pytest.raises(penstock.PlanError, match=r"There is no function upperr\. Did you mean up"):
+        db.sql("SELECT upperr(room) FROM events")
+    assert capfd.readouterr().err == ""
+
+
+def test_a_view_that_needs_ever_more_memory(
+    db: penstock.Session, events: penstock.Source, caplog: pytest.LogCaptureFixture
+) -> None:
+    db.sql("CREATE VIEW visits AS SELECT room, count(*) AS visits FROM events GROUP BY room")
+    assert "View visits needs ever more memory. Each value of events.room is a group" in caplog.text
+    assert "This would be bounded: CREATE STREAMED VIEW visits AS SELECT" in caplog.text
+
+
+def test_rows_typed_as_statements(db: penstock.Session) -> None:
+    with pytest.raises(penstock.UnsupportedError, match=r"no INSERT .* USING json .*append"):
+        db.sql("INSERT INTO events VALUES ('a')")
+
+
 def test_dropping_what_is_read(db: penstock.Session, events: penstock.Source) -> None:
     db.sql("CREATE VIEW rooms AS SELECT room FROM events")
     with pytest.raises(penstock.PlanError, match=r"events is read by rooms\. Drop"):

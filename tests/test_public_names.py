@@ -31,9 +31,8 @@ def test_the_names_for_tests_are_the_documented_ones() -> None:
 
 @pytest.mark.parametrize("name", penstock.__all__)
 def test_public_names_lead_home(name: str) -> None:
-    homes = [
-        home for home in (errors, session, datasource, asking, punctuation) if hasattr(home, name)
-    ]
+    rooms = (errors, session, datasource, asking, punctuation)
+    homes = [home for home in rooms if hasattr(home, name)]
     assert getattr(penstock, name) in [getattr(home, name) for home in homes]
 
 

@@ -38,6 +38,11 @@ CREATE VIEW hot AS
 \d
 \d hot
 \v hot
+\a temps kitchen, 90, 3
+\a temps {"room": "hall", "temp": 70, "t": 4}
+\a temps attic
+\s
+\v hot
 \s
 SELECT rom FROM hot;
 \x
@@ -53,6 +58,10 @@ def test_a_script(spark: "SparkSession") -> None:
         "temps  room STRING, temp INT, t INT",
         "room    STRING",
         "hot just before the beginning of time",
+        "1 row is appended.",
+        "error: 'attic' is no row of temps: it has 1 values, expected 3",
+        "complete before 4",
+        "kitchen    90",
         "Nothing to do.",
         "error: There is no column rom. Did you mean room?\n  line:1:8\n  SELECT rom FROM hot;\n",
         "         ^^^\n",

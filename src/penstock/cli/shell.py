@@ -3,7 +3,6 @@ r"""`penstock shell`: a prompt for statements, and shortcuts that begin with a b
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import pyarrow as pa
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
@@ -23,6 +23,7 @@ from pyspark.errors import PySparkException
 from penstock.cli.printing import print_error, print_result
 from penstock.cli.running import progress_line
 from penstock.cli.waiting import finished
+from penstock.runtime.listening import record_of
 from penstock.runtime.reading import time_of
 from penstock.runtime.times import shown
 from penstock.session.commands import Commands
@@ -47,6 +48,7 @@ KEYWORDS = (
 WELCOME = r"End statements with a semicolon. \? for help, \q to leave."
 HELP = r"""\d          all that is defined         \d NAME   the columns of one
 \v          the views                   \v NAME   the rows of one, as of the last step
+\a NAME ROW append a row to a source: \a temps a, 90, 1   or   \a temps {"room": "a", ...}
 \s          step: receive what sources have and move the views on
 \q          leave (also Ctrl-D)         \?        this
 SELECT answers over all rows received so far; statements end with a semicolon."""
@@ -56,7 +58,8 @@ class Shell:
     def __init__(self, db: Session) -> None:
         self._db = db
         self._commands = Commands(db)
-        self._shortcuts: dict[str, Callable[[list[str]], None]] = {
+        self._shortcuts: dict[str, Callable[[str], None]] = {
+            r"\a": self._append,
             r"\d": self._describe,
             r"\v": self._views,
             r"\s": self._step,
@@ -117,14 +120,25 @@ class Shell:
         return result
 
     def _shortcut(self, text: str) -> None:
-        word, *rest = shlex.split(text.replace("\\", "\\\\"))
+        word, _, rest = text.partition(" ")
         if word not in self._shortcuts:
             raise click.UsageError(rf"There is no shortcut {word}; \? lists them.")
-        self._shortcuts[word](rest)
+        self._shortcuts[word](rest.strip())
 
-    def _describe(self, names: list[str]) -> None:
-        if names:
-            self._statements(f"DESCRIBE {names[0]}")
+    def _append(self, text: str) -> None:
+        """A row for a source that is fed by hand, as JSON or as values between commas."""
+        name, _, row = text.partition(" ")
+        source = self._db.source(name)
+        try:
+            record = record_of(row, self._db.engine.source(source.name).given)
+        except (ValueError, pa.ArrowException) as error:
+            raise click.UsageError(rf"{row!r} is no row of {name}: {error}") from None
+        counts = finished(self._db, "", lambda: source.append([record]))
+        click.echo("1 row is late." if counts["late"] else "1 row is appended.")
+
+    def _describe(self, name: str) -> None:
+        if name:
+            self._statements(f"DESCRIBE {name}")
             return
         for kind in ("SOURCES", "TABLES", "STREAMS", "VIEWS"):
             result = self._commands.run(parse(f"SHOW {kind}")[0])
@@ -134,16 +148,16 @@ class Shell:
         if not self.names():
             click.echo("Nothing is defined yet: CREATE SOURCE name (column TYPE, ...) ...;")
 
-    def _views(self, names: list[str]) -> None:
-        if not names:
+    def _views(self, name: str) -> None:
+        if not name:
             self._statements("SHOW VIEWS")
             return
-        view = self._db.view(names[0])
+        view = self._db.view(name)
         frontier = shown(self._db.frontier, time_of(self._db.engine.sources.values()))
         click.echo(f"{view.name} just before {frontier}")
         print_result(Result(rows=view.snapshot))
 
-    def _step(self, _: list[str]) -> None:
+    def _step(self, _: str) -> None:
         progress = finished(self._db, "stepping ...", self._db.step)
         click.echo(progress_line(self._db, progress) if progress else "Nothing to do.")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +76,8 @@ class SparkAnalyser:
         from pyspark.errors import PySparkException
 
         try:
-            return ask()
+            with unlogged():
+                return ask()
         except PySparkException as error:
             raise objection(error, lambda: self._functions) from error
 
@@ -88,6 +91,24 @@ def _same_in_python(kind: pa.DataType) -> bool:
     t = pa.types
     tests = (t.is_boolean, t.is_integer, t.is_floating, t.is_string, t.is_decimal, t.is_date)
     return any(test(kind) for test in tests)
+
+
+@contextmanager
+def unlogged() -> Iterator[None]:
+    """Spark writes the errors that it raises to stderr as well; not those of this block."""
+    from pyspark.logger import PySparkLogger
+
+    loggers = [
+        PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")
+    ]
+    before = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, disabled in zip(loggers, before, strict=True):
+            logger.disabled = disabled
 
 
 def _quoted(name: str) -> str:

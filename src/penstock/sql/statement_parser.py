@@ -60,7 +60,8 @@ INSTEAD = {
     "ANALYZE": "EXPLAIN shows how a query runs.",
     "CACHE": "A view keeps its answer: write CREATE VIEW.",
     "DELETE": "Rows leave through the source: CREATE STREAM ... OP column, or a window.",
-    "INSERT": "Rows come in through a source: call db.source(name).append(rows).",
+    "INSERT": "Rows come in through a source: CREATE SOURCE ... USING json OPTIONS (path 'dir') "
+    "reads files, db.source(name).append(rows) takes them from Python.",
     "MERGE": "CREATE STREAM ... KEY (columns) makes each row replace the last one of its key.",
     "REFRESH": "Views are always up to date.",
     "SET": "Give options to penstock.connect().",

@@ -233,7 +233,7 @@ SELECT sum(temp) OVER (ORDER BY temp GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW)
 ==== INSERT
 INSERT INTO temperature VALUES ('a', 1, 2.0, TIMESTAMP '2026-01-01')
 ----
-[UNSUPPORTED_FEATURE] There is no INSERT in Penstock. Rows come in through a source: call db.source(name).append(rows). SQLSTATE: 0A000
+[UNSUPPORTED_FEATURE] There is no INSERT in Penstock. Rows come in through a source: CREATE SOURCE ... USING json OPTIONS (path 'dir') reads files, db.source(name).append(rows) takes them from Python. SQLSTATE: 0A000
 == SQL (line 1, position 1) ==
 INSERT INTO temperature VALUES ('a', 1, 2.0, TIMESTAMP '2026-01-01')
 ^^^^^^

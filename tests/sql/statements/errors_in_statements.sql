@@ -25,7 +25,7 @@ HELLO WORLD
 ==== INSERT
 INSERT INTO s VALUES (1)
 ----
-[UNSUPPORTED_FEATURE] There is no INSERT in Penstock. Rows come in through a source: call db.source(name).append(rows). SQLSTATE: 0A000
+[UNSUPPORTED_FEATURE] There is no INSERT in Penstock. Rows come in through a source: CREATE SOURCE ... USING json OPTIONS (path 'dir') reads files, db.source(name).append(rows) takes them from Python. SQLSTATE: 0A000
 == SQL (line 1, position 1) ==
 INSERT INTO s VALUES (1)
 ^^^^^^
