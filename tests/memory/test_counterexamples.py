@@ -28,10 +28,12 @@ from penstock.memory.query import (
     Stream,
 )
 from penstock.memory.references import max_ref
+from penstock.memory.summaries import summary_of
 from penstock.memory.verdict import Role
 from penstock.memory.witness import distinguishes, witness
 from tests.memory.paper import atoms
 from tests.memory.random_queries import random_query
+from tests.memory.theory_plans import plan_of
 
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))
 
@@ -199,3 +201,26 @@ def test_theorems_8_3_and_8_4_other_functions() -> None:
         assert not verdict.certain
     with pytest.raises(ValueError, match="needs an attribute"):
         Aggregate(SUM, None)
+
+
+def test_section_7_2_one_representative_is_too_few_with_at_most() -> None:
+    """The least attribute is 4 in both tuples of s; each meets what the other does not."""
+    s, x, y = Stream("S", ("a", "b")), Stream("X", ("x",)), Stream("Y", ("y",))
+    where = {
+        compare(x["x"], "<", s["a"]),
+        compare(x["x"], "<=", s["b"]),
+        compare(y["y"], "<=", s["a"]),
+        compare(y["y"], "<", s["b"]),
+    }
+    query = Query((s, x, y), frozenset(where), (), distinct=True)
+    assert check(query).bounded
+    tuples = [Arrival("S", (5, 4)), Arrival("S", (4, 5))]
+    for own, probe in zip(tuples, ([4, 3], [3, 4]), strict=True):
+        later = [Arrival("X", (probe[0],)), Arrival("Y", (probe[1],))]
+        assert answer(query, [own, *later])
+        (other,) = (each for each in tuples if each != own)
+        assert not answer(query, [other, *later])
+    summary = summary_of(plan_of(query))
+    assert summary is not None
+    assert summary.rankings is not None
+    assert len(summary.rankings[0][0].limits) == 2

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -36,6 +37,7 @@ from penstock.memory.values import Declared
 from penstock.physical.local import LocalPipeline
 from penstock.state.compaction import merge
 from penstock.state.store import MemoryStore
+from penstock.testing.engine_runs import LocalJobs, run_on_engine
 from penstock.testing.local_runs import first_difference, random_cuts
 from tests.memory.paper import TABLE_1, S, T, atoms, query
 from tests.memory.random_queries import CONSTANTS, random_query, true_of
@@ -158,6 +160,27 @@ def test_oracle_aggregates_run_from_summaries() -> None:
             assert_exact_and_small(plan, random_rows(rng, asked), rng)
             tried += 1
     assert tried > 10 * EFFORT
+
+
+@pytest.mark.parametrize("at_any_time", [False, True])
+def test_oracle_summaries_on_the_engine(at_any_time: bool, tmp_path: Path) -> None:
+    """Restarted, with other numbers of tasks, and defined when rows have come already."""
+    tried = 0
+    for seed in range(40 * EFFORT):
+        rng = Random(seed)
+        asked: Query | AggregateQuery = rng.choice([random_query, self_join])(rng)
+        if rng.random() < 0.3:
+            asked = random_aggregates(rng)
+        plan = plan_of(asked) if isinstance(asked, Query) else aggregate_plan(asked)
+        if is_summarized(plan):
+            streams, path = random_rows(rng, asked, 8), tmp_path / f"{seed}"
+            plans = {f"v{i}": node for i, node in enumerate(plan.walk()) if node.inputs}
+            cuts = random_cuts(rng)
+            found = run_on_engine(LocalJobs(), path, plans, streams, cuts, rng, at_any_time)
+            for name, each in plans.items():
+                assert first_difference(each, streams, found[name]) is None, f"seed {seed}"
+            tried += 1
+    assert tried > 5 * EFFORT
 
 
 # --- the synopses of the paper --------------------------------------------------------------------

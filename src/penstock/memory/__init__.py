@@ -24,5 +24,6 @@ asking       penstock.check
 Summaries: what bounded joins run on.
 
 products     plans as products of streams               joined       products in the theory's words
-summaries    what to keep of each stream
+summaries    what to keep of each stream                rankings     which rows are enough
+prefixes     witnesses as rows of sources
 """

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median_low
 
-from penstock.memory.predicates import Atom, Attribute, Element
+from penstock.memory.predicates import Atom, Attribute, Comparison
 from penstock.memory.query import (
     AVG,
     COUNT_DISTINCT,
@@ -37,26 +38,42 @@ def matches(query: Query | AggregateQuery, arrived: Iterable[Arrival]) -> list[B
     rows: dict[str, list[tuple[int, ...]]] = {}
     for arrival in arrived:
         rows.setdefault(arrival.source, []).append(arrival.row)
-    found: list[Binding] = [{}]
+    found: list[tuple[int, ...]] = [()]
+    known: list[Attribute] = []
     todo = set(query.where)
     for stream in query.streams:
-        bound = {*(found[0] if found else ()), *stream.attributes}
-        ready = [atom for atom in todo if bound.issuperset(atom.attributes)]
+        known += stream.attributes
+        place = {attribute: i for i, attribute in enumerate(known)}
+        ready = [atom for atom in todo if place.keys() >= {*atom.attributes}]
         todo.difference_update(ready)
-        found = [
-            binding
-            for before in found
-            for row in rows.get(stream.source, ())
-            if _holds(ready, binding := before | dict(zip(stream.attributes, row, strict=True)))
-        ]
-    return found
+        found = [before + row for before in found for row in rows.get(stream.source, ())]
+        for atom in ready:
+            test = _test(atom, place)
+            found = [values for values in found if test(values)]
+    return [dict(zip(known, values, strict=True)) for values in found]
 
 
-def _holds(atoms: Iterable[Atom], binding: Binding) -> bool:
-    def value(element: Element) -> int:
-        return element if isinstance(element, int) else binding[element]
+_COMPARED = {
+    Comparison.LESS: operator.lt,
+    Comparison.AT_MOST: operator.le,
+    Comparison.EQUAL: operator.eq,
+}
 
-    return all(atom.holds(value(atom.left), value(atom.right)) for atom in atoms)
+
+def _test(atom: Atom, place: Mapping[Attribute, int]) -> Callable[[tuple[int, ...]], bool]:
+    """An atom as a function of the values of attributes, each in its place."""
+    holds = _COMPARED[atom.comparison]
+    match atom.left, atom.right:
+        case Attribute() as x, Attribute() as y:
+            i, j = place[x], place[y]
+            return lambda values: bool(holds(values[i], values[j]))
+        case Attribute() as x, constant:
+            i = place[x]
+            return lambda values: bool(holds(values[i], constant))
+        case constant, Attribute() as y:
+            j = place[y]
+            return lambda values: bool(holds(constant, values[j]))
+    return lambda _: bool(holds(atom.left, atom.right))
 
 
 def answer(query: Query | AggregateQuery, arrived: Iterable[Arrival]) -> Counter[object]:
@@ -94,11 +111,17 @@ def _aggregate(aggregate: Aggregate, group: Sequence[Binding]) -> float:
 
 
 def seen(
-    query: Query | AggregateQuery, before: Sequence[Arrival], after: Sequence[Arrival]
+    query: Query | AggregateQuery,
+    before: Sequence[Arrival],
+    after: Sequence[Arrival],
+    shown: Counter[object] | None = None,
 ) -> Counter[object]:
     """What a reader of the output is shown by later arrivals.
 
     A select-project-join query streams its new rows; an aggregate query shows its whole answer.
+    `shown` is the answer before, where it is known.
     """
     whole = answer(query, [*before, *after])
-    return whole if isinstance(query, AggregateQuery) else whole - answer(query, before)
+    if isinstance(query, AggregateQuery):
+        return whole
+    return whole - (answer(query, before) if shown is None else shown)

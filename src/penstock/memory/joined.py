@@ -111,7 +111,7 @@ class Joined:
 
     def input(
         self, stream: str, cut: Iterable[Attribute], summed: Iterable[str]
-    ) -> tuple[p.Node, tuple[str, ...]]:
+    ) -> tuple[p.Map, tuple[str, ...]]:
         """The rows of a stream that can meet any, with what matters of them; what is summed last.
 
         Attributes that are `cut` are replaced, beyond all constants, by the next value there.

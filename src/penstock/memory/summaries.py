@@ -38,7 +38,7 @@ class Summary:
     columns of the inputs.
     """
 
-    inputs: tuple[p.Node, ...]
+    inputs: tuple[p.Map, ...]
     conditions: tuple[Expr, ...]
     outputs: tuple[tuple[str, Expr], ...]
     rankings: tuple[tuple[Ranking, ...], ...] | None = None
@@ -103,7 +103,8 @@ def _described(summary: Summary, i: int) -> str:
     if summary.rankings is None:
         summed = summary.summed[i]
         told = [n for n in summary.inputs[i].schema.names if n not in summed]
-        sums = "".join(f" and a sum of {name.rpartition('.')[2]}" for name in summed)
+        shown = dict(summary.inputs[i].outputs)
+        sums = "".join(f" and a sum of {shown[name]}" for name in summed)
         return f"a count{sums} for each {own(told) if told != [f'{i}.there'] else 'row'}"
     (first, *_) = rankings = summary.rankings[i]
     per = f" for each {own(first.key)}" if first.key else ""
@@ -112,9 +113,9 @@ def _described(summary: Summary, i: int) -> str:
         names = own(name for name, _ in limit.terms)
         several = len(limit.terms) > 1
         if limit.high:
-            words.append(f"largest {f'least of {names}' if several else names}")
+            words.append(f"largest {f'least({names})' if several else names}")
         else:
-            words.append(f"smallest {f'greatest of {names}' if several else names}")
+            words.append(f"smallest {f'greatest({names})' if several else names}")
     return f"the {' and '.join(dict.fromkeys(words))}{per}" if words else f"a row{per}"
 
 

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
-from penstock.memory.evaluate import Arrival, seen
+from penstock.memory.evaluate import Arrival, answer, seen
 from penstock.memory.predicates import Atom, Attribute, Comparison, Element
 from penstock.memory.query import COUNT_DISTINCT, MAX, AggregateQuery, Query
 from penstock.memory.references import Extreme, Reference
@@ -176,7 +176,10 @@ def distinguishes(query: Query | AggregateQuery, tested: Witness) -> bool:
     shown = set()
     for half in combinations(tested.items, len(tested.items) // 2):
         before = [arrival for item in half for arrival in item]
-        outputs = tuple(frozenset(seen(query, before, probe).items()) for probe in tested.probes)
+        known = answer(query, before)
+        outputs = tuple(
+            frozenset(seen(query, before, probe, known).items()) for probe in tested.probes
+        )
         if outputs in shown:
             return False
         shown.add(outputs)

@@ -41,7 +41,8 @@ def over_sources(node: p.Node, tables: Collection[str] = ()) -> p.Node:
         case p.Scan() if node.name in tables:
             return node
         case p.Scan():
-            source = p.Scan(node.name, source_of(node).schema, node.append_only)
+            time = None if node.time is None else _TS
+            source = p.Scan(node.name, source_of(node).schema, node.append_only, time)
             return p.project(source, node.schema.names)
     return node.with_inputs(*(over_sources(child, tables) for child in node.inputs))
 
