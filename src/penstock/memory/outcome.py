@@ -13,8 +13,9 @@ class OperatorVerdict:
 
     `within` is how much at most and what bounds it, None where nothing does. `because` says so in
     words. `engine_keeps` says what is kept beyond need by the engine as it is today. `targets` are
-    the columns that would have to be bounded, as they are called in the query. A verdict that is
-    not `certain` says only that no bound could be shown.
+    the columns that would have to be bounded, as they are called in the query. `missing` names the
+    punctuations that would bound it. A verdict that is not `certain` says only that no bound could
+    be shown.
     """
 
     operator: str
@@ -23,6 +24,7 @@ class OperatorVerdict:
     engine_keeps: str | None = None
     targets: tuple[str, ...] = ()
     certain: bool = True
+    missing: str | None = None
 
     @property
     def bounded(self) -> bool:

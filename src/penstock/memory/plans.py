@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from penstock.algebra import plan as p
-from penstock.memory import theory
+from penstock.memory import punctuated, theory
 from penstock.memory.blocks import block_of
 from penstock.memory.extents import Extents
 from penstock.memory.operators import Operators
@@ -29,21 +30,26 @@ class _Judge:
         """One operator at a time; together only where that shows more."""
         block = block_of(plan, self._declared, self._knowledge)
         if block is not None:
-            own = [v for v in map(self._operators.verdict, reversed(block.nodes)) if v is not None]
+            own = [v for v in map(self._verdict, reversed(block.nodes)) if v is not None]
             open_ones = [verdict for verdict in own if not verdict.bounded]
             together = None
             if open_ones:
                 together = theory.judged(block, _label(own), is_summarized(plan))
             if together is not None and (together.bounded or not block.timed):
-                yield together
+                missing = next((v.missing for v in open_ones if v.missing is not None), None)
+                yield together if together.bounded else replace(together, missing=missing)
             else:
                 yield from own
             return
         for source in plan.inputs:
             yield from self.verdicts(source)
-        verdict = self._operators.verdict(plan)
+        verdict = self._verdict(plan)
         if verdict is not None:
             yield verdict
+
+    def _verdict(self, node: p.Node) -> OperatorVerdict | None:
+        verdict = self._operators.verdict(node)
+        return verdict and punctuated.judged(verdict, node, self._declared)
 
 
 def _label(own: list[OperatorVerdict]) -> str:

@@ -71,6 +71,8 @@ def _operator(operator: OperatorVerdict) -> list[str]:
     known = operator.bound not in (None, "nothing")
     outcome = f"{operator.outcome}, at most {operator.bound}" if known else operator.outcome
     lines = [*title, *_wrapped(outcome), *_wrapped(operator.because)]
+    if operator.missing is not None:
+        lines += _wrapped(operator.missing)
     if operator.engine_keeps is not None:
         lines += _wrapped(f"For now the engine keeps more: {_lower(operator.engine_keeps)}")
     return lines

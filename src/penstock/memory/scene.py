@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
@@ -103,7 +103,9 @@ class Scene:
         scene = self._with(statement.name, Relation("stream", plan, source.time, source.hidden))
         schema, complaints = source.plan.schema, Complaints(statement)
         condition = promised(domains(statement), schema, self.analyser, complaints)
-        return replace(scene, declared=self.declared.matching(found[0], condition))
+        declared = self.declared.matching(found[0], condition)
+        closing = closed_columns(statement, names)
+        return replace(scene, declared=declared.punctuated(found[0], closing))
 
     def _schema(self, columns: tuple[s.ColumnDefinition, ...], statement: s.Statement) -> pa.Schema:
         fields = []
@@ -119,6 +121,16 @@ class Scene:
             if known.lower() == name.text.lower():
                 return known
         Complaints(statement).unknown("column", name.text, names, name)
+
+
+def closed_columns(statement: s.CreateStream, names: Iterable[str]) -> Iterator[str]:
+    """The columns that the punctuations of a stream close: any, where they are in its rows."""
+    for scheme in statement.punctuated:
+        match scheme:
+            case s.ByOrder(columns):
+                yield next(name for name in names if name.lower() == columns[0].text.lower())
+            case s.ByColumn(column):
+                yield from (name for name in names if name.lower() != column.text.lower())
 
 
 def _stream(name: str, schema: pa.Schema, time: str, hidden: bool) -> Relation:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pyarrow as pa
@@ -51,12 +51,14 @@ _HERE = ""  # the one stream that the records of a plan are of, for the theory
 class Declared:
     """What sources promise of their rows: conditions, met or NULL, and columns never NULL.
 
-    A rate is a number of rows, and the span of time in which no more come.
+    A rate is a number of rows, and the span of time in which no more come. `closing` are columns
+    whose values punctuations close.
     """
 
     conditions: Mapping[str, Expr] = field(default_factory=dict)
     never_null: Mapping[str, frozenset[str]] = field(default_factory=dict)
     rates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    closing: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def having(
         self,
@@ -69,11 +71,17 @@ class Declared:
         found = [c for c in (self.conditions.get(source), condition) if c is not None]
         conditions = {source: conjunction(tuple(found))} if found else {}
         columns = self.never_null.get(source, frozenset()).union(never_null)
-        return Declared(
-            {**self.conditions, **conditions},
-            {**self.never_null, source: columns},
-            {**self.rates, **({source: rate} if rate is not None else {})},
+        return replace(
+            self,
+            conditions={**self.conditions, **conditions},
+            never_null={**self.never_null, source: columns},
+            rates={**self.rates, **({source: rate} if rate is not None else {})},
         )
+
+    def punctuated(self, source: str, names: Iterable[str]) -> Declared:
+        """With columns of a source that its punctuations close."""
+        known = self.closing.get(source, frozenset()).union(names)
+        return replace(self, closing={**self.closing, source: known})
 
     def matching(self, source: str, condition: Expr | None) -> Declared:
         """With a condition that all rows of a source match: none of its columns is ever NULL."""

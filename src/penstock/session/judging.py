@@ -8,6 +8,7 @@ from collections.abc import Callable
 from penstock.algebra.plan import Node
 from penstock.errors import SqlContext, UnboundedError
 from penstock.memory.plans import operators_of
+from penstock.memory.scene import closed_columns
 from penstock.memory.values import Declared
 from penstock.runtime.engine import Engine
 from penstock.sql import parse
@@ -61,8 +62,10 @@ def declared_by(engine: Engine, analyser: Callable[[], Analyser]) -> Declared:
         if isinstance(definition, StreamDefinition) and definition.text:
             (statement,) = parse(definition.text)
             assert isinstance(statement, s.CreateStream)
+            schema, complaints = engine.sources[definition.source].schema, Complaints(statement)
+            closing = closed_columns(statement, schema.names)
+            declared = declared.punctuated(definition.source, closing)
             if conditions := domains(statement):
-                schema, complaints = engine.sources[definition.source].schema, Complaints(statement)
                 condition = promised(conditions, schema, analyser(), complaints)
                 declared = declared.matching(definition.source, condition)
     return declared

@@ -1,0 +1,97 @@
+"""What punctuations do for an operator: whose state they bound, and which would, if there were any.
+
+An operator lets go of what is closed (`penstock.algebra.closing`). Where punctuations of streams
+below it close what it keeps, it keeps no more than what is still open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from penstock.algebra import plan as p
+from penstock.algebra.closing import closes, meets
+from penstock.algebra.expr import CLOSED, EARLIEST, LATEST, Call, Expr, Literal
+from penstock.memory import sizes
+from penstock.memory.extents import Bound
+from penstock.memory.outcome import OperatorVerdict
+from penstock.memory.values import Declared, is_stream, named
+
+
+def judged(verdict: OperatorVerdict, node: p.Node, declared: Declared) -> OperatorVerdict:
+    """The verdict on an operator, when punctuations are thought of."""
+    if verdict.bounded:
+        return verdict
+    times = list(_closings(node))
+    tables = {s.name for s in node.walk() if isinstance(s, p.Scan) and not is_stream(s)}
+    if not times or any(time is None for time in times):
+        return verdict
+    asked = {leaf: None for time in times if time is not None for leaf in _leaves(time, tables)}
+    if all(time is not None and _closed(time, declared, tables) for time in times):
+        names = [leaf for leaf in asked if _is_closed(leaf, declared)]
+        words = " and ".join(f"{', '.join(columns)} of {source}" for source, *columns in names)
+        size = sizes.of("rows that are not closed yet")
+        reason = f"Punctuations close {words}, and what is closed is let go."
+        return replace(
+            verdict, within=Bound(size, ("punctuation",)), because=reason, engine_keeps=None
+        )
+    missing = [leaf for leaf in asked if not _is_closed(leaf, declared)]
+    words = " and ".join(f"{', '.join(columns)} of {source}" for source, *columns in missing)
+    return replace(verdict, missing=f"Punctuations that close {words} would bound it.")
+
+
+def _closings(node: p.Node) -> Iterator[Expr | None]:
+    """From when on each part of what an operator keeps is needed no more."""
+    match node:
+        case p.Aggregate(source, keys):
+            yield closes(source, keys) if keys else None
+        case p.Distinct(source):
+            yield closes(source)
+        case p.SetOperation():
+            yield closes(node)
+        case p.Rank(source, partition):
+            yield closes(source, partition)
+        case p.Upsert(source, key):
+            yield closes(source, key, "gain")
+        case p.Join():
+            yield meets(node, left=True)
+            yield meets(node, left=False)
+
+
+def _closed(time: Expr, declared: Declared, tables: set[str]) -> bool:
+    """Whether a time comes, by what is declared of the streams."""
+    match time:
+        case Call(function, args) if function == EARLIEST:
+            return any(_closed(arg, declared, tables) for arg in args)
+        case Call(function, args) if function == LATEST:
+            return all(_closed(arg, declared, tables) for arg in args)
+        case Call(function) if function == CLOSED:
+            leaf = _leaf(time)
+            return leaf[0] in tables or _is_closed(leaf, declared)
+        case Call("if", (_, *branches)):
+            return all(_closed(branch, declared, tables) for branch in branches)
+        case Call("+", (inner, _)):
+            return _closed(inner, declared, tables)
+    return False
+
+
+def _leaves(time: Expr, tables: set[str]) -> Iterator[tuple[str, ...]]:
+    match time:
+        case Call(function) if function == CLOSED:
+            if _leaf(time)[0] not in tables:
+                yield _leaf(time)
+        case Call(args=args):
+            for arg in args:
+                yield from _leaves(arg, tables)
+
+
+def _leaf(call: Expr) -> tuple[str, ...]:
+    """The stream that is asked, and the columns it is asked about."""
+    assert isinstance(call, Call)
+    names = (call.args[0], *call.args[1::2])
+    return tuple(named(str(name.value)) for name in names if isinstance(name, Literal))
+
+
+def _is_closed(leaf: tuple[str, ...], declared: Declared) -> bool:
+    source, *columns = leaf
+    return not declared.closing.get(source, frozenset()).isdisjoint(columns)
