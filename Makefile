@@ -10,7 +10,8 @@ STAMP := $(VENV)/.ready
 LOG := $(VENV)/setup.log
 
 .DEFAULT_GOAL := help
-.PHONY: help demo docs test test-fast check format bench-bounded bench-kernels bench-engine clean moved
+.PHONY: help demo demo-punctuation docs test test-fast check format bench-bounded bench-kernels \
+  bench-engine bench-punctuation clean moved
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +39,10 @@ format: $(STAMP) ## Rewrite the code the way check wants it
 	@$(PY) -m ruff check --fix --quiet
 	@$(PY) -m ruff format --quiet
 
+demo-punctuation: $(STAMP) ## See results come as soon as streams say that no more of them follow
+	@$(PY) -m penstock run examples/warehouse.sql --until-idle
+	@$(PY) -m penstock run examples/sold.sql --until-idle
+
 bench-kernels: $(STAMP) ## Measure the kernels, without Spark
 	@$(PY) -m bench.kernels
 
@@ -46,6 +51,9 @@ bench-bounded: $(STAMP) ## Feed 20 million rows to queries of bounded memory
 
 bench-engine: $(STAMP) ## Measure Penstock beside plain Structured Streaming
 	@$(PY) -m bench.engine
+
+bench-punctuation: $(STAMP) ## Measure what punctuations cost and save
+	@$(PY) -m bench.punctuation
 
 clean: ## Remove all that make creates, .venv included
 	@rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -171,6 +171,22 @@ def test_an_auxiliary_table(db: Session) -> None:
     assert reports.append([(4, 9, 50, 21, None)])["ungrammatical"] == 1
 
 
+def test_rows_and_punctuations_of_a_dataframe(db: Session) -> None:
+    """Tasks see parts of a batch: what a punctuation in one rules out goes from all of them."""
+    db.sql(AUCTION)
+    schema = "item INT, increase INT, t INT, p STRING"
+    rows = [(i % 5, 1, i, None) for i in range(40)]
+    rows += [(None, None, 19, "<{0,1},*,*>"), (None, None, 50, "<[2,3],*,*>"), (4, 1, 60, None)]
+    frame = db.spark.createDataFrame(rows, schema).repartition(4)
+    offers = [(i, f"item {i}", 0, None) for i in range(5)]
+    db.source("items").append([*offers, (None, None, 1, "<*,*,*>")])
+    counts = db.source("bids").append(frame)
+    assert counts == {"accepted": 33, "late": 0, "ungrammatical": 8}
+    advance(db, 55)
+    found = [(item, total, ts) for _, item, _, total, ts in changes(db, "totals")]
+    assert found == [(0, 4, 20), (1, 4, 20), (2, 8, 51), (3, 8, 51)]
+
+
 def test_time_is_a_punctuation_too(db: Session) -> None:
     db.sql("""
         CREATE SOURCE s (k STRING, t INT) EVENT TIME t;
