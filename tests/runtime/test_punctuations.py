@@ -145,6 +145,17 @@ def test_access_order(db: Session) -> None:
     assert db.source("reports").append([(1, 2, 99, 21)])["ungrammatical"] == 1
 
 
+@pytest.mark.parametrize(("every", "count"), [("", 19), ("EVERY 10", 3), ("EVERY 8 ROWS", 2)])
+def test_punctuations_at_most_every_so_often(db: Session, every: str, count: int) -> None:
+    db.sql(f"""
+        CREATE SOURCE reports (n INT, t INT) EVENT TIME t;
+        CREATE STREAM readings OVER reports KEY NULL PUNCTUATED BY ORDER (n) {every}
+    """)
+    for part in range(4):
+        db.source("reports").append([(i, 2 * i) for i in range(part * 5, part * 5 + 5)])
+    assert len(db.engine.manifest.punctuations.get("reports", ())) == count
+
+
 def test_domain_knowledge(db: Session) -> None:
     db.sql("""
         CREATE SOURCE reports (sid INT, temp INT, t INT) EVENT TIME t;

@@ -21,9 +21,14 @@ class InBand:
 
 @dataclass(frozen=True)
 class InOrder:
-    """Rows come in the order of some columns: a larger value ends the smaller ones."""
+    """Rows come in the order of some columns: a larger value ends the smaller ones.
+
+    `every` is how far apart punctuations are at least, in time or in rows.
+    """
 
     columns: tuple[str, ...]
+    every: int = 1
+    by_rows: bool = False
 
 
 @dataclass(frozen=True)

@@ -331,7 +331,7 @@ class Engine:
         keep = self.options.keep_input and state.kept
         arrived = moment(late_before) if source.arrival else None
         schemes = schemes_of(name, self.definitions)
-        marks = timed_marks(rows, schemes, source, arrived, self._open_from(state))
+        marks = timed_marks(rows, schemes, source, arrived, state, self._open_from(state))
         closed, column = said.read(marks).times, column_of_marks(schemes)
         report = run(Ingest(source, lanes, late_before, self.tasks, keep, arrived, closed, column))
         check_batch(source, report, late_before)

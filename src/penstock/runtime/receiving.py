@@ -30,10 +30,11 @@ def timed_marks(
     schemes: tuple[Scheme, ...],
     source: SourceDefinition,
     arrived: int | None,
+    state: SourceState,
     earliest: int,
 ) -> tuple[Entry, ...]:
     """The punctuations of a batch; one holds after the time of its row, and after all before it."""
-    found = marks_in(rows, schemes, source.schema, source.time, arrived)
+    found = marks_in(rows, schemes, source.schema, source.time, arrived, state)
     return tuple((words, max(t + 1, earliest)) for words, t in found)
 
 

@@ -14,6 +14,7 @@ from penstock.punctuation import Constant, Punctuation, Range, text
 from penstock.punctuation.bulk import well_formed, widened
 from penstock.punctuation.schemes import InBand, InOrder, Scheme
 from penstock.runtime.sources import event_times
+from penstock.state.manifest import SourceState
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -28,14 +29,15 @@ def marks_in(
     schema: pa.Schema,
     time: str | None,
     arrived: int | None,
+    state: SourceState,
 ) -> Iterator[Mark]:
     """The punctuations that come with a batch; texts that are none are left out."""
     for scheme in schemes:
         match scheme:
             case InBand(column):
                 yield from _written(rows, column, schema, time, arrived)
-            case InOrder(columns):
-                yield from _reached(rows, columns, schema, time, arrived)
+            case InOrder():
+                yield from _reached(rows, scheme, schema, time, arrived, state)
 
 
 def _written(
@@ -50,25 +52,33 @@ def _written(
 
 
 def _reached(
-    rows: Any, columns: tuple[str, ...], schema: pa.Schema, time: str | None, arrived: int | None
+    rows: Any,
+    scheme: InOrder,
+    schema: pa.Schema,
+    time: str | None,
+    arrived: int | None,
+    state: SourceState,
 ) -> Iterator[Mark]:
     """Where the largest value so far becomes larger; rows of one time come in any order."""
-    found, at = _gathered(rows, columns, time, arrived)
-    values = tuple(found.column(name).combine_chunks() for name in columns)
+    found, at = _gathered(rows, scheme.columns, time, arrived)
+    values = tuple(found.column(name).combine_chunks() for name in scheme.columns)
     known = ~record.any_null(values, len(at))
-    values = tuple(value.filter(pa.array(known)) for value in values)
-    at = at[known]
+    values, at = tuple(value.filter(pa.array(known)) for value in values), at[known]
+    if len(at) == 0:
+        return
     rank = record.order_codes(values, [record.Direction()] * len(values), len(at))
     order = np.lexsort((rank, at))
-    best = np.maximum.accumulate(rank[order]) if len(order) else rank
-    last = np.append(at[order][1:] != at[order][:-1], True) if len(order) else np.zeros(0, bool)
-    fresh = np.flatnonzero(last)
+    best, at = np.maximum.accumulate(rank[order]), at[order]
+    fresh = np.flatnonzero(np.append(at[1:] != at[:-1], True))
     fresh = fresh[record.starts_of(best[fresh])]
-    first = {int(code): i for i, code in reversed(list(enumerate(rank.tolist())))}
-    for place in fresh.tolist():
-        row = first[int(best[place])]
-        for one in _smaller(columns, [value[row].as_py() for value in values], schema):
-            yield text.write(one), int(at[order[place]])
+    place = fresh + state.accepted if scheme.by_rows else at[fresh]
+    before = state.accepted if scheme.by_rows else max(state.largest, 0)
+    span = np.append(before // scheme.every, place // scheme.every)
+    codes, first = np.unique(rank, return_index=True)
+    for i in fresh[span[1:] > span[:-1]].tolist():
+        row = int(first[np.searchsorted(codes, best[i])])
+        for one in _smaller(scheme.columns, [value[row].as_py() for value in values], schema):
+            yield text.write(one), int(at[i])
 
 
 def _smaller(

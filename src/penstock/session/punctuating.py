@@ -30,6 +30,7 @@ from penstock.punctuation.schemes import InBand, InOrder, Never, Scheme
 from penstock.sql import statements as s
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.text import Name
+from penstock.sql.windows import Duration
 
 ColumnOf = Callable[[Name], str]
 """The column that a name means, in the spelling of the schema."""
@@ -58,8 +59,10 @@ def schemes_of(
     complaints = Complaints(statement)
     for scheme in statement.punctuated:
         match scheme:
-            case s.ByOrder(columns):
-                found.append(InOrder(tuple(map(column_of, columns))))
+            case s.ByOrder(columns, every):
+                distance = every.length if isinstance(every, Duration) else every or 1
+                by_rows = isinstance(every, int)
+                found.append(InOrder(tuple(map(column_of, columns)), distance, by_rows))
             case s.ByColumn(name):
                 column = column_of(name)
                 if schema.field(column).type != pa.string():

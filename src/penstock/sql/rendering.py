@@ -140,8 +140,9 @@ def _event_time(event_time: EventTime | None) -> list[str]:
 
 def _scheme(scheme: Scheme) -> str:
     match scheme:
-        case ByOrder(columns):
-            return f"BY ORDER {_names(columns)}"
+        case ByOrder(columns, every):
+            distance = f"{every} ROWS" if isinstance(every, int) else every
+            return f"BY ORDER {_names(columns)}" + ("" if every is None else f" EVERY {distance}")
         case ByColumn(column):
             return f"BY COLUMN {quote(column)}"
         case ByDomain(patterns):

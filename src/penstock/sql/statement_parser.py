@@ -433,7 +433,7 @@ class StatementParser(QueryParser):
     def _parse_scheme(self) -> Scheme:
         match self.skip_word(*SCHEMES):
             case "ORDER":
-                return ByOrder(self._parse_column_list("a column"))
+                return ByOrder(self._parse_column_list("a column"), self.parse_every())
             case "COLUMN":
                 return ByColumn(self.parse_name("a column", any_word=True))
             case "DOMAIN":

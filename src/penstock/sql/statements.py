@@ -137,9 +137,10 @@ Pattern: TypeAlias = OneOf | Between
 
 @dataclass(frozen=True, slots=True)
 class ByOrder:
-    """A larger value ends the smaller ones."""
+    """A larger value ends the smaller ones; said at most every so often, or after so many rows."""
 
     columns: tuple[Name, ...]
+    every: Duration | int | None = None
 
 
 @dataclass(frozen=True, slots=True)

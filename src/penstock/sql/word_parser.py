@@ -139,6 +139,18 @@ class WordParser(SparkParser):
             self.refuse(f"{of.capitalize()} is too long: more than {most}.", span)
         return total
 
+    def parse_every(self) -> Duration | int | None:
+        """`EVERY 5 MINUTES`, or `EVERY 1000 ROWS`, if it stands here."""
+        if not self.skip_word("EVERY"):
+            return None
+        number = self._curr.text
+        if number.isdigit() and self._next.text.upper() == "ROWS":
+            if int(number) == 0:
+                self.refuse("EVERY 0 ROWS is not a distance.")
+            self._advance(2)
+            return int(number)
+        return self.parse_duration("the distance of punctuations")
+
     def _parse_duration_part(self, wants_unit: bool) -> list[Duration]:
         token = self._curr
         words = token.text.split() if token.token_type == TokenType.STRING else [token.text]
