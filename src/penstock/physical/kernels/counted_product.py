@@ -5,8 +5,7 @@ Law: multilinear. The changes of all inputs are put in one order, by time; each 
 combined with what there was of the other inputs before it.
 State: an area for each input: its records, which are few where the planner chose this kernel, with
 their weights. There are no results of some inputs only.
-Cost: follows the changes times the combinations that each is part of, and the number of
-combinations of different records.
+Cost: follows the changes times the combinations of different records that each is part of.
 """
 
 from __future__ import annotations
@@ -98,17 +97,20 @@ class CountedProduct:
 
     def _changes(self, sides: Sequence[_Side]) -> Iterator[Elements]:
         """What each change adds, in combination with what was there of the others before it."""
-        sets = [side.records for side in sides]
-        rows = combinations(sets, self.conditions)
-        shown = side_by_side(sets, rows).select(self.chosen)
-        results = record.group_rows(shown.columns, record.hash_rows(shown.columns, len(shown)))
-        records = record.take(shown.columns, results.first)
         for i, side in enumerate(sides):
-            order = record.sort_by(rows[i], results.code)
-            mine = [own[order] for own in rows]
+            changed = np.unique(side.code)
+            order = [i, *(j for j in range(len(sides)) if j != i)]
+            sets = [side.records.take(changed), *(sides[j].records for j in order[1:])]
+            found = combinations(sets, self.conditions)
+            shown = side_by_side(sets, found).select(self.chosen)
+            results = record.group_rows(shown.columns, record.hash_rows(shown.columns, len(shown)))
+            records = record.take(shown.columns, results.first)
+            rows = dict(zip(order, (changed[found[0]], *found[1:]), strict=True))
+            by_record = record.sort_by(rows[i], results.code)
+            mine = [rows[j][by_record] for j in range(len(sides))]
             for change, place in _expanded(side.code, mine[i]):
                 weights = _products(sides, i, change, [own[place] for own in mine])
-                kind = results.code[order][place]
+                kind = results.code[by_record][place]
                 first = np.flatnonzero(record.starts_of(change, kind))
                 added = {name: np.add.reduceat(w, first) for name, w in weights.items()}
                 ts = side.moved.ts[change[first]]
