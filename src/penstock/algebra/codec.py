@@ -20,6 +20,7 @@ from penstock.algebra.expr import Literal
 from penstock.errors import StateError
 
 _PACKAGE = "penstock."
+_PLAIN = (type(None), bool, int, str, float)
 
 
 def encode(value: Any) -> Any:
@@ -28,15 +29,8 @@ def encode(value: Any) -> Any:
 
 def _encode(value: Any, known: dict[int, Any]) -> Any:
     """What several others have as a part is encoded once, and `known` from then on."""
-    match value:
-        case None | bool() | int() | str() | float():
-            return value
-        case Literal(constant, kind):
-            return {"literal": _scalar_text(constant, kind)}
-        case pa.Schema():
-            return {"schema": _schema_text(value)}
-        case pa.DataType():
-            return {"type": _type_text(value)}
+    if isinstance(value, _PLAIN):
+        return value
     if id(value) not in known:
         known[id(value)] = _encode_parts(value, known)
     return known[id(value)]
@@ -44,13 +38,30 @@ def _encode(value: Any, known: dict[int, Any]) -> Any:
 
 def _encode_parts(value: Any, known: dict[int, Any]) -> Any:
     match value:
-        case tuple() if hasattr(value, "_fields"):
-            return _object(value, value._fields, known)
-        case tuple() | list():
-            return [_encode(item, known) for item in value]
-        case _ if is_dataclass(value):
-            return _object(value, [field.name for field in fields(value)], known)
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+        case Literal(constant, kind):
+            return {"literal": _scalar_text(constant, kind)}
+        case pa.Schema():
+            return {"schema": _schema_text(value)}
+        case pa.DataType():
+            return {"type": _type_text(value)}
+    path, names = _form(value.__class__)
+    if path:
+        return {"class": path, **{name: _encode(getattr(value, name), known) for name in names}}
+    return [_encode(item, known) for item in value]
+
+
+@lru_cache
+def _form(kind: type) -> tuple[str, tuple[str, ...]]:
+    """How objects of a class are named, and what they are made of; lists have no name."""
+    if is_dataclass(kind):
+        names = tuple(field.name for field in fields(kind))
+    elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        names = tuple(kind._fields)
+    elif issubclass(kind, tuple | list):
+        return "", ()
+    else:
+        raise TypeError(f"{kind.__name__} has no JSON form")
+    return f"{kind.__module__.removeprefix(_PACKAGE)}.{kind.__qualname__}", names
 
 
 def decode(data: Any) -> Any:
@@ -73,12 +84,6 @@ def fingerprint(value: Any) -> str:
     """A short name for a value: equal for equal values, in this process and any other."""
     text = json.dumps(encode(value), sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
-
-
-def _object(value: Any, names: Any, known: dict[int, Any]) -> dict[str, Any]:
-    kind = type(value)
-    path = f"{kind.__module__.removeprefix(_PACKAGE)}.{kind.__qualname__}"
-    return {"class": path, **{name: _encode(getattr(value, name), known) for name in names}}
 
 
 def _class(path: str) -> Any:
