@@ -108,7 +108,7 @@ def random_case(seed: int, views: int = VIEWS) -> Case:
         made[f"v{i}"] = query.text
         if rng.random() < 0.1:
             queries.relations.append(Relation(f"v{i}", query.columns))
-    times = sorted(rng.sample(range(END), 5))
+    times = sorted(rng.sample(range(2, END), 5))
     cuts = [*sorted(rng.sample(range(1, HORIZON), rng.choice((0, 0, 1, 1, 2)))), END]
     return Case(seed, inputs, made, times, cuts, tasks=rng.choice((1, 1, 1, 2)))
 

@@ -129,12 +129,23 @@ class Queries:
 
     def _set_operation(self, depth: int, kinds: Sequence[str] | None) -> Query:
         left = self._select(depth - 1, kinds, plain=True)
-        right = self._select(depth - 1, [column.kind for column in left.columns], plain=True)
+        if self.chance(0.5):
+            right = self._part_of(left)
+        else:
+            right = self._select(depth - 1, [column.kind for column in left.columns], plain=True)
         word = self.rng.choice(("UNION", "EXCEPT", "INTERSECT", "UNION ALL"))
         if word != "UNION ALL" and self.chance(0.5):
             word = f"{word} ALL"
         text = f"{left.text} {word} {right.text}"
         return self._cut(text, left.columns) if self.chance(0.15) else Query(text, left.columns)
+
+    def _part_of(self, query: Query) -> Query:
+        """Some of the rows of a query, as another."""
+        alias = self.fresh("t")
+        scope = _qualified(alias, query.columns)
+        items, columns = self._items([c.name for c in scope], [c.kind for c in scope])
+        source = f"({query.text}) AS {alias}"
+        return Query(f"SELECT {items} FROM {source} WHERE {self.condition(scope)}", columns)
 
     def _select(self, depth: int, kinds: Sequence[str] | None = None, plain: bool = False) -> Query:
         source, scope = self._from(depth)
@@ -238,7 +249,7 @@ class Queries:
         if using and shared and self.chance(0.35):
             return self._using(text, left, kind, other, right, self.rng.choice(shared))
         on = self._link(left, right)
-        if self.chance(0.3):
+        if self.chance(0.2):
             on = f"{on} AND {self.condition(both)}"
         scope = left if kind in ("SEMI", "ANTI") else both
         return f"{text} {kind} JOIN {other} ON {on}", scope
@@ -269,10 +280,10 @@ class Queries:
     # --- WHERE ----------------------------------------------------------------------------------
 
     def _where(self, scope: Scope, depth: int) -> str:
-        if self.chance(0.45):
+        if self.chance(0.6):
             return ""
         parts = self.some(1, 2, lambda: self._condition_or_subquery(scope, depth))
-        return f" WHERE {self.rng.choice((' AND ', ' AND ', ' OR ')).join(parts)}"
+        return f" WHERE {self.rng.choice((' AND ', ' OR ')).join(parts)}"
 
     def _condition_or_subquery(self, scope: Scope, depth: int) -> str:
         if depth == 0 or self.chance(0.6):
@@ -294,7 +305,7 @@ class Queries:
         return f"({self.value(scope, kind, 0)} {operator} {self._scalar(scope, kind, depth)})"
 
     def _in_query(self, scope: Scope, kind: str, depth: int) -> str:
-        if self.chance(0.5):
+        if self.chance(0.3):
             return self.query(depth - 1, [kind]).text
         source, inner = self._relation(depth - 1)
         where = f" WHERE {self._tie(scope, inner)}" if self.chance(0.5) else ""
@@ -341,7 +352,7 @@ class Queries:
                 values.append(self._over_groups(scope, kind))
         items, columns = self._items(values, kinds)
         group = self._group_by(keys)
-        having = f" HAVING {self._having(scope, depth)}" if self.chance(0.25) else ""
+        having = f" HAVING {self._having(scope, depth)}" if self.chance(0.15) else ""
         return Query(f"SELECT {items} FROM {source}{where}{group}{having}", columns)
 
     def _keys(self, scope: Scope) -> list[Column]:
