@@ -100,7 +100,7 @@ class Difference:
 def random_case(seed: int, views: int = VIEWS) -> Case:
     rng = Random(seed)
     inputs = random_inputs(rng)
-    queries = Queries(rng, [relation_of(source) for source in inputs])
+    queries = Queries(rng, relations=[relation_of(source) for source in inputs])
     queries.rich = rng.random() < 0.25
     made: dict[str, str] = {}
     for i in range(views):

@@ -123,7 +123,7 @@ def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
     if unknown := sorted(set(off) - set(NAMES)):
         raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(NAMES)}")
     rules = [rule for rule in RULES if rule.__name__ not in off]
-    nodes, before = plan.each(), None
+    nodes, before = plan.walk(), None
     most = 100 + 10 * len(nodes)
     fired: list[str] = []
     known: dict[Rule, _Known] = {rule: {} for rule in rules}
@@ -131,7 +131,7 @@ def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
         before = plan
         for rule in rules:
             while (changed := _everywhere(rule, nodes, known[rule])) is not plan:
-                plan, nodes = changed, changed.each()
+                plan, nodes = changed, changed.walk()
                 fired.append(rule.__name__)
                 if len(fired) > most:
                     raise RuntimeError(f"rewriting does not end; the last rules: {fired[-10:]}")
