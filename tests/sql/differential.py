@@ -100,7 +100,7 @@ class Difference:
 def random_case(seed: int, views: int = VIEWS) -> Case:
     rng = Random(seed)
     inputs = random_inputs(rng)
-    queries = Queries(rng, [relation_of(source) for source in inputs])
+    queries = Queries(rng, relations=[relation_of(source) for source in inputs])
     queries.rich = rng.random() < 0.25
     made: dict[str, str] = {}
     for i in range(views):
@@ -108,7 +108,7 @@ def random_case(seed: int, views: int = VIEWS) -> Case:
         made[f"v{i}"] = query.text
         if rng.random() < 0.1:
             queries.relations.append(Relation(f"v{i}", query.columns))
-    times = sorted(rng.sample(range(END), 5))
+    times = sorted(rng.sample(range(2, END), 5))
     cuts = [*sorted(rng.sample(range(1, HORIZON), rng.choice((0, 0, 1, 1, 2)))), END]
     return Case(seed, inputs, made, times, cuts, tasks=rng.choice((1, 1, 1, 2)))
 

@@ -17,46 +17,79 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra.expr import Literal
+from penstock.algebra.plan import Node
 from penstock.errors import StateError
 
 _PACKAGE = "penstock."
+_PLAIN = (type(None), bool, int, str, float)
 
 
 def encode(value: Any) -> Any:
-    return _encode(value, {})
+    """A plan is a list of its nodes, which refer to each other: several may read one."""
+    nodes: list[Any] = []
+    whole = _encode(value, {}, nodes)
+    return {"nodes": nodes, "value": whole} if nodes else whole
 
 
-def _encode(value: Any, known: dict[int, Any]) -> Any:
+def _encode(value: Any, known: dict[int, Any], nodes: list[Any] | None = None) -> Any:
     """What several others have as a part is encoded once, and `known` from then on."""
+    if isinstance(value, _PLAIN):
+        return value
+    if id(value) not in known:
+        found = _encode_parts(value, known, nodes)
+        if nodes is not None and isinstance(value, Node):
+            nodes.append(found)
+            found = {"node": len(nodes) - 1}
+        known[id(value)] = found
+    return known[id(value)]
+
+
+def _encode_parts(value: Any, known: dict[int, Any], nodes: list[Any] | None) -> Any:
     match value:
-        case None | bool() | int() | str() | float():
-            return value
         case Literal(constant, kind):
             return {"literal": _scalar_text(constant, kind)}
         case pa.Schema():
             return {"schema": _schema_text(value)}
         case pa.DataType():
             return {"type": _type_text(value)}
-    if id(value) not in known:
-        known[id(value)] = _encode_parts(value, known)
-    return known[id(value)]
+    path, names = _form(value.__class__)
+    if path:
+        parts = {name: _encode(getattr(value, name), known, nodes) for name in names}
+        return {"class": path, **parts}
+    return [_encode(item, known, nodes) for item in value]
 
 
-def _encode_parts(value: Any, known: dict[int, Any]) -> Any:
-    match value:
-        case tuple() if hasattr(value, "_fields"):
-            return _object(value, value._fields, known)
-        case tuple() | list():
-            return [_encode(item, known) for item in value]
-        case _ if is_dataclass(value):
-            return _object(value, [field.name for field in fields(value)], known)
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+@lru_cache
+def _form(kind: type) -> tuple[str, tuple[str, ...]]:
+    """How objects of a class are named, and what they are made of; lists have no name."""
+    if is_dataclass(kind):
+        names = tuple(field.name for field in fields(kind))
+    elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        names = tuple(kind._fields)
+    elif issubclass(kind, tuple | list):
+        return "", ()
+    else:
+        raise TypeError(f"{kind.__name__} has no JSON form")
+    return f"{kind.__module__.removeprefix(_PACKAGE)}.{kind.__qualname__}", names
 
 
 def decode(data: Any) -> Any:
     match data:
+        case {"nodes": list() as written, "value": whole}:
+            nodes: list[Any] = []
+            for node in written:
+                nodes.append(_decode(node, nodes))
+            return _decode(whole, nodes)
+    return _decode(data, [])
+
+
+def _decode(data: Any, nodes: list[Any]) -> Any:
+    match data:
+        case {"node": int() as place}:
+            return nodes[place]
         case {"class": name, **values}:
-            return _class(name)(**{str(key): decode(item) for key, item in values.items()})
+            parts = {str(key): _decode(item, nodes) for key, item in values.items()}
+            return _class(name)(**parts)
         case {"literal": text}:
             column = pa.ipc.open_stream(base64.b64decode(text)).read_all().column(0)
             return Literal(column[0].as_py(), column.type)
@@ -65,20 +98,14 @@ def decode(data: Any) -> Any:
         case {"type": text}:
             return _schema(text).field(0).type
         case list():
-            return tuple(decode(item) for item in data)
+            return tuple(_decode(item, nodes) for item in data)
     return data
 
 
 def fingerprint(value: Any) -> str:
     """A short name for a value: equal for equal values, in this process and any other."""
-    text = json.dumps(encode(value), sort_keys=True)
+    text = json.dumps(_encode(value, {}), sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
-
-
-def _object(value: Any, names: Any, known: dict[int, Any]) -> dict[str, Any]:
-    kind = type(value)
-    path = f"{kind.__module__.removeprefix(_PACKAGE)}.{kind.__qualname__}"
-    return {"class": path, **{name: _encode(getattr(value, name), known) for name in names}}
 
 
 def _class(path: str) -> Any:

@@ -7,7 +7,7 @@ Meanings are in `reference`; how nodes run is in `penstock.physical`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import count
@@ -55,14 +55,8 @@ class Node:
             values[field.name] = value
         return type(self)(**values)
 
-    def walk(self) -> Iterator[Node]:
-        """This node and all below it, inputs first, as often as they are read."""
-        for child in self.inputs:
-            yield from child.walk()
-        yield self
-
-    def each(self) -> list[Node]:
-        """This node and all below it, inputs first, each once."""
+    def walk(self) -> list[Node]:
+        """This node and all below it, inputs first, each once however many read it."""
         found: dict[int, Node] = {}
 
         def visit(node: Node) -> None:

@@ -123,7 +123,7 @@ def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
     if unknown := sorted(set(off) - set(NAMES)):
         raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(NAMES)}")
     rules = [rule for rule in RULES if rule.__name__ not in off]
-    nodes, before = plan.each(), None
+    nodes, before = plan.walk(), None
     most = 100 + 10 * len(nodes)
     fired: list[str] = []
     known: dict[Rule, _Known] = {rule: {} for rule in rules}
@@ -131,7 +131,7 @@ def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
         before = plan
         for rule in rules:
             while (changed := _everywhere(rule, nodes, known[rule])) is not plan:
-                plan, nodes = changed, changed.each()
+                plan, nodes = changed, changed.walk()
                 fired.append(rule.__name__)
                 if len(fired) > most:
                     raise RuntimeError(f"rewriting does not end; the last rules: {fired[-10:]}")
@@ -144,12 +144,16 @@ def _everywhere(rule: Rule, nodes: Sequence[Node], known: _Known) -> Node:
     A node that several others read is rewritten once, so that they go on sharing it; one for which
     it is known what the rule makes of it, and of all below it, is not tried again.
     """
+    root = nodes[-1]
+    if id(root) in known:
+        return known[id(root)][1]
     moved = False
     for node in nodes:
-        if id(node) not in known:
+        found = known.get(id(node))
+        if found is None:
             new = node
             if moved:
                 new = node.with_inputs(*(known[id(child)][1] for child in node.inputs))
-            known[id(node)] = node, rule(new) or new
-        moved = moved or known[id(node)][1] is not node
-    return known[id(nodes[-1])][1]
+            found = known[id(node)] = node, rule(new) or new
+        moved = moved or found[1] is not node
+    return known[id(root)][1]

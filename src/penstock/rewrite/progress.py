@@ -33,10 +33,19 @@ from penstock.algebra.plan import (
 from penstock.algebra.times import least_offset, micros, shifted
 
 Progress = Mapping[str, int]
+_KNOWN = "_progress"
+"""Where a node remembers its progress: of one that many read, it is asked many times."""
 
 
 def progress(plan: Node) -> Progress:
     """Columns c with k: what changes at a time t are records in which c is at least t + k."""
+    if _KNOWN not in plan.__dict__:
+        plan.__dict__[_KNOWN] = _progress(plan)
+    found: Progress = plan.__dict__[_KNOWN]
+    return found
+
+
+def _progress(plan: Node) -> Progress:
     match plan:
         case Scan(_, _, True, str() as time):
             return {time: 0}

@@ -51,7 +51,7 @@ class ViewDefinition:
 
 def sources_of(plan: Node) -> frozenset[str]:
     """The names of the sources and tables that a plan reads."""
-    return frozenset(node.name for node in plan.each() if isinstance(node, Scan))
+    return frozenset(node.name for node in plan.walk() if isinstance(node, Scan))
 
 
 def decoded(manifest: Manifest) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import uuid
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from io import BufferedWriter
 from pathlib import Path
@@ -50,7 +50,8 @@ class RunRef:
         return f"{self.segment}:{self.offset}"
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        values = {name: getattr(self, name) for name in _REF}
+        return values | {"statistics": {k: getattr(self.statistics, k) for k in _STATISTICS}}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> RunRef:
@@ -59,6 +60,10 @@ class RunRef:
         known["keep_quantiles"] = tuple(known["keep_quantiles"])
         owners = tuple(data["owners"])
         return RunRef(**{**data, "statistics": Statistics(**known), "owners": owners})
+
+
+_REF = tuple(field.name for field in fields(RunRef))
+_STATISTICS = tuple(field.name for field in fields(Statistics))
 
 
 class Store(Protocol):

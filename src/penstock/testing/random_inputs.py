@@ -145,7 +145,7 @@ def random_inputs(rng: Random) -> list[Input]:
 
 
 def random_value(rng: Random, kind: str) -> Any:
-    return None if rng.random() < 0.2 else rng.choice(DOMAINS[kind])
+    return None if rng.random() < 0.15 else rng.choice(DOMAINS[kind])
 
 
 def _columns(rng: Random, fewest: int) -> list[Column]:
@@ -159,7 +159,8 @@ def _row(rng: Random, columns: Sequence[Column]) -> Row:
 
 def _table(rng: Random, name: str) -> Table:
     columns = _columns(rng, 2)
-    return Table(name, tuple(columns), tuple(_row(rng, columns) for _ in range(rng.randint(0, 8))))
+    rows = rng.choice((0, 3, 5, 7, 9))
+    return Table(name, tuple(columns), tuple(_row(rng, columns) for _ in range(rows)))
 
 
 def _append_only(rng: Random, name: str) -> AppendOnly:
@@ -177,7 +178,7 @@ def _keyed(rng: Random, name: str) -> Keyed:
     domain = (None, *DOMAINS[columns[0].kind])
     for at in range(HORIZON + 1):
         for key in rng.sample(domain, rng.choice((0, 1, 1, 2, 3))):
-            goes = key in there and rng.random() < 0.35
+            goes = key in there and rng.random() < 0.25
             op = "-" if goes else "u" if key in there else "+"
             there = there - {key} if goes else there | {key}
             changes.append((op, (key, *_row(rng, columns[1:]), at)))

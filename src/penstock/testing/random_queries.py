@@ -21,17 +21,11 @@ What means different things to the two is not generated:
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date
-from decimal import Decimal
-from random import Random
-from typing import Any
 
-from penstock.testing.random_inputs import DECIMAL, DOMAINS, UNBOUNDED, Column, Input, Window
-
-NUMBERS = ("INT", "BIGINT", "DOUBLE", DECIMAL)
-KINDS = tuple(DOMAINS)
+from penstock.testing.random_inputs import DECIMAL, UNBOUNDED, Column, Input, Window
+from penstock.testing.random_scalars import KINDS, NUMBERS, Scalars, Scope
 
 
 @dataclass(frozen=True)
@@ -47,10 +41,6 @@ class Relation:
 class Query:
     text: str
     columns: tuple[Column, ...]
-
-
-Scope = Sequence[Column]
-"""The columns that an expression can read, by their qualified names."""
 
 
 def relation_of(source: Input) -> Relation:
@@ -69,30 +59,11 @@ def for_penstock(text: str) -> str:
     return re.sub(r"\b(\w+?)__([a-z]+)_(\d+)\b", spelt, text)
 
 
-def literal(value: Any, kind: str) -> str:
-    """A constant of just this type in both dialects."""
-    match value:
-        case None:
-            return f"CAST(NULL AS {kind})"
-        case str():
-            return f"'{value}'"
-        case bool():
-            return str(value).upper()
-        case date():
-            return f"DATE '{value}'"
-        case float() | Decimal():
-            return f"CAST({value} AS {kind})"
-    return f"CAST({value} AS BIGINT)" if kind == "BIGINT" else str(value)
-
-
 @dataclass
-class Queries:
+class Queries(Scalars):
     """Makes queries over relations; a query, once it is a view, is a relation for the next."""
 
-    rng: Random
-    relations: list[Relation]
-    rich: bool = True
-    """Whether expressions may be such that only Spark can evaluate them, which takes a while."""
+    relations: list[Relation] = field(default_factory=list)
     _named: int = 0
     _numbered: bool = False
     _ctes: list[Relation] = field(default_factory=list)
@@ -102,12 +73,6 @@ class Queries:
     def fresh(self, prefix: str) -> str:
         self._named += 1
         return f"{prefix}{self._named}"
-
-    def chance(self, probability: float) -> bool:
-        return self.rng.random() < probability
-
-    def some(self, fewest: int, most: int, make: Callable[[], Any]) -> list[Any]:
-        return [make() for _ in range(self.rng.randint(fewest, most))]
 
     # --- queries --------------------------------------------------------------------------------
 
@@ -129,12 +94,23 @@ class Queries:
 
     def _set_operation(self, depth: int, kinds: Sequence[str] | None) -> Query:
         left = self._select(depth - 1, kinds, plain=True)
-        right = self._select(depth - 1, [column.kind for column in left.columns], plain=True)
+        if self.chance(0.5):
+            right = self._part_of(left)
+        else:
+            right = self._select(depth - 1, [column.kind for column in left.columns], plain=True)
         word = self.rng.choice(("UNION", "EXCEPT", "INTERSECT", "UNION ALL"))
         if word != "UNION ALL" and self.chance(0.5):
             word = f"{word} ALL"
         text = f"{left.text} {word} {right.text}"
         return self._cut(text, left.columns) if self.chance(0.15) else Query(text, left.columns)
+
+    def _part_of(self, query: Query) -> Query:
+        """Some of the rows of a query, as another."""
+        alias = self.fresh("t")
+        scope = _qualified(alias, query.columns)
+        items, columns = self._items([c.name for c in scope], [c.kind for c in scope])
+        source = f"({query.text}) AS {alias}"
+        return Query(f"SELECT {items} FROM {source} WHERE {self.condition(scope)}", columns)
 
     def _select(self, depth: int, kinds: Sequence[str] | None = None, plain: bool = False) -> Query:
         source, scope = self._from(depth)
@@ -238,7 +214,7 @@ class Queries:
         if using and shared and self.chance(0.35):
             return self._using(text, left, kind, other, right, self.rng.choice(shared))
         on = self._link(left, right)
-        if self.chance(0.3):
+        if self.chance(0.2):
             on = f"{on} AND {self.condition(both)}"
         scope = left if kind in ("SEMI", "ANTI") else both
         return f"{text} {kind} JOIN {other} ON {on}", scope
@@ -269,10 +245,10 @@ class Queries:
     # --- WHERE ----------------------------------------------------------------------------------
 
     def _where(self, scope: Scope, depth: int) -> str:
-        if self.chance(0.45):
+        if self.chance(0.6):
             return ""
         parts = self.some(1, 2, lambda: self._condition_or_subquery(scope, depth))
-        return f" WHERE {self.rng.choice((' AND ', ' AND ', ' OR ')).join(parts)}"
+        return f" WHERE {self.rng.choice((' AND ', ' OR ')).join(parts)}"
 
     def _condition_or_subquery(self, scope: Scope, depth: int) -> str:
         if depth == 0 or self.chance(0.6):
@@ -294,7 +270,7 @@ class Queries:
         return f"({self.value(scope, kind, 0)} {operator} {self._scalar(scope, kind, depth)})"
 
     def _in_query(self, scope: Scope, kind: str, depth: int) -> str:
-        if self.chance(0.5):
+        if self.chance(0.3):
             return self.query(depth - 1, [kind]).text
         source, inner = self._relation(depth - 1)
         where = f" WHERE {self._tie(scope, inner)}" if self.chance(0.5) else ""
@@ -341,7 +317,7 @@ class Queries:
                 values.append(self._over_groups(scope, kind))
         items, columns = self._items(values, kinds)
         group = self._group_by(keys)
-        having = f" HAVING {self._having(scope, depth)}" if self.chance(0.25) else ""
+        having = f" HAVING {self._having(scope, depth)}" if self.chance(0.15) else ""
         return Query(f"SELECT {items} FROM {source}{where}{group}{having}", columns)
 
     def _keys(self, scope: Scope) -> list[Column]:
@@ -378,8 +354,8 @@ class Queries:
     def _over_groups(self, scope: Scope, kind: str) -> str:
         value = self.aggregate(scope, kind)
         if kind in ("INT", "BIGINT", "DOUBLE") and self.chance(0.2):
-            return f"({value} + {self._constant(kind)})"
-        return f"coalesce({value}, {self._constant(kind)})" if self.chance(0.15) else value
+            return f"({value} + {self.constant(kind)})"
+        return f"coalesce({value}, {self.constant(kind)})" if self.chance(0.15) else value
 
     def _having(self, scope: Scope, depth: int) -> str:
         kind = self.rng.choice(("INT", "BIGINT", "DOUBLE", "STRING"))
@@ -387,7 +363,7 @@ class Queries:
         if depth > 0 and self.chance(0.3):
             source, inner = self._relation(depth - 1)
             return f"{value} >= (SELECT {self.aggregate(inner, kind)} FROM {source})"
-        return f"({value} {self.rng.choice(('>', '<=', '<>'))} {self._constant(kind)})"
+        return f"({value} {self.rng.choice(('>', '<=', '<>'))} {self.constant(kind)})"
 
     def aggregate(self, scope: Scope, kind: str) -> str:
         distinct = "DISTINCT " if self.chance(0.2) else ""
@@ -447,7 +423,7 @@ class Queries:
     def _neighbour(self, scope: Scope, kind: str) -> str:
         value = f"{self.value(scope, kind, 1)}, {self.rng.randint(1, 2)}"
         if self.chance(0.3):
-            value = f"{value}, {self._constant(kind)}"
+            value = f"{value}, {self.constant(kind)}"
         return f"{self.rng.choice(('lag', 'lead'))}({value}) OVER ({self._ordered(scope)})"
 
     def _row_number(self, scope: Scope, kind: str) -> str:
@@ -499,107 +475,6 @@ class Queries:
 
     def _few(self, scope: Scope) -> list[Column]:
         return self.rng.sample(list(scope), min(len(scope), self.rng.randint(1, 2)))
-
-    # --- expressions ----------------------------------------------------------------------------
-
-    def value(self, scope: Scope, kind: str, depth: int = 2) -> str:
-        """An expression of this type."""
-        mine = [column.name for column in scope if column.kind == kind]
-        if depth == 0 or self.chance(0.4):
-            return self.rng.choice(mine) if mine and self.chance(0.9) else self._constant(kind)
-
-        def smaller(of: str = kind) -> str:
-            return self.value(scope, of, depth - 1)
-
-        general = [
-            f"coalesce({smaller()}, {smaller()})",
-            f"CASE WHEN {self.condition(scope, depth - 1)} THEN {smaller()} ELSE {smaller()} END",
-            f"CASE WHEN {self.condition(scope, depth - 1)} THEN {smaller()} END",
-        ]
-        if self.rich:
-            general += [
-                f"nullif({smaller()}, {self._constant(kind)})",
-                f"{self.rng.choice(('greatest', 'least'))}({smaller()}, {smaller()})",
-            ]
-        if self.chance(0.4):
-            return self.rng.choice(general)
-        match kind:
-            case "BOOLEAN":
-                return self.condition(scope, depth)
-            case "INT" | "BIGINT" | "DOUBLE":
-                choices = self._arithmetic(kind, smaller)
-        if kind not in NUMBERS[:3] or (self.rich and self.chance(0.5)):
-            choices = self._rich(kind, smaller) if self.rich else general
-        return self.rng.choice(choices)
-
-    def _arithmetic(self, kind: str, smaller: Callable[..., str]) -> list[str]:
-        a, c, whole = smaller(), smaller(), smaller("INT")
-        match kind:
-            case "INT":
-                return [f"({a} + {c})", f"({a} - {c})", f"({a} * 2)", f"({a} % 3)", f"(- {a})"]
-            case "BIGINT":
-                return [f"({a} + {c})", f"({a} - {whole})", f"CAST({whole} AS BIGINT)"]
-        return [f"({a} + {c})", f"({a} * {whole})", f"CAST({whole} AS DOUBLE)"]
-
-    def _rich(self, kind: str, smaller: Callable[..., str]) -> list[str]:
-        a, c, text = smaller(), smaller(), smaller("STRING")
-        match kind:
-            case "INT":
-                parts = [f"CAST({part}({smaller('DATE')}) AS INT)" for part in ("year", "day")]
-                return [f"abs({a})", f"CAST(length({text}) AS INT)", *parts]
-            case "BIGINT" | "DOUBLE":
-                return [f"abs({a})"]
-            case "STRING":
-                number = smaller("INT")
-                return [
-                    *(f"({a} || {c})", f"upper({a})", f"lower({a})", f"substring({a}, 1, 1)"),
-                    *(f"replace({a}, 'a', 'bb')", f"CAST({number} AS STRING)", f"trim({a})"),
-                ]
-            case "DATE":
-                return [f"least({a}, {c})"]
-        return [f"CAST(({a} {sign} {c}) AS {DECIMAL})" for sign in "+-"]
-
-    def condition(self, scope: Scope, depth: int = 2) -> str:
-        if depth > 0 and self.chance(0.35):
-            first, second = (self.condition(scope, depth - 1) for _ in range(2))
-            return self.rng.choice(
-                (f"({first} AND {second})", f"({first} OR {second})", f"(NOT {first})")
-            )
-        kind = self.rng.choice([column.kind for column in scope] or KINDS)
-        a = self.value(scope, kind, min(depth, 1))
-        match self.rng.choice(("compare", "compare", "compare", "in", "between", "null", "like")):
-            case "in":
-                listed = ", ".join(self.some(1, 3, lambda: self._constant(kind)))
-                return f"({a} {self.rng.choice(('', 'NOT '))}IN ({listed}))"
-            case "between":
-                low, high = self._constant(kind), self.value(scope, kind, 0)
-                return f"({a} {self.rng.choice(('', 'NOT '))}BETWEEN {low} AND {high})"
-            case "null":
-                return f"({a} IS {self.rng.choice(('', 'NOT '))}NULL)"
-            case "like" if kind == "STRING" and self.rich:
-                pattern = self.rng.choice(("a%", "%b", "_", "%a%", ""))
-                return f"({a} {self.rng.choice(('', 'NOT '))}LIKE '{pattern}')"
-            case "like" if kind == "BOOLEAN":
-                return self.rng.choice((a, f"({a} IS TRUE)", f"({a} IS NOT FALSE)"))
-        if kind in NUMBERS and self.chance(0.15):
-            other = self.value(scope, "INT", 0)
-        else:
-            other = self.value(scope, kind, min(depth, 1))
-        operators = (
-            "=",
-            "=",
-            "<>",
-            "<",
-            "<=",
-            ">",
-            ">=",
-            "IS DISTINCT FROM",
-            "IS NOT DISTINCT FROM",
-        )
-        return f"({a} {self.rng.choice(operators)} {other})"
-
-    def _constant(self, kind: str) -> str:
-        return literal(None if self.chance(0.05) else self.rng.choice(DOMAINS[kind]), kind)
 
 
 def _qualified(alias: str, columns: Sequence[Column]) -> list[Column]:
