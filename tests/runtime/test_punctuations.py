@@ -186,7 +186,7 @@ def test_rows_and_punctuations_of_a_dataframe(db: Session) -> None:
     """Tasks see parts of a batch: what a punctuation in one rules out goes from all of them."""
     db.sql(AUCTION)
     schema = "item INT, increase INT, t INT, p STRING"
-    rows = [(i % 5, 1, i, None) for i in range(40)]
+    rows: list[tuple[Any, ...]] = [(i % 5, 1, i, None) for i in range(40)]
     rows += [(None, None, 19, "<{0,1},*,*>"), (None, None, 50, "<[2,3],*,*>"), (4, 1, 60, None)]
     frame = db.spark.createDataFrame(rows, schema).repartition(4)
     offers = [(i, f"item {i}", 0, None) for i in range(5)]
