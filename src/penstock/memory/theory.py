@@ -76,7 +76,8 @@ def _synopses(block: Block, cases: Split) -> Bound:
     for part in cases.parts:
         closure = query.having(*part).closure()
         for stream in block.streams if len(block.streams) > 1 else ():
-            size = size.plus(_buckets(block, closure, stream.name))
+            for _ in range(max(1, _extremes(block, stream.name))):
+                size = size.plus(_buckets(block, closure, stream.name))
         if block.distinct or block.aggregates is not None:
             answer = [_values(closure, a) for a in block.select]
             for of in (None, *_all_values(block)):
@@ -85,6 +86,12 @@ def _synopses(block: Block, cases: Split) -> Bound:
             for _ in range(_best_values(block)):
                 size = size.plus(sizes.product(answer))
     return Bound(size, ("domain",))
+
+
+def _extremes(block: Block, stream: str) -> int:
+    """How many orders a stream has a best row in, for MIN and MAX."""
+    best = [a.of for a in block.aggregates or () if a.function in (MIN, MAX)]
+    return sum(of is not None and of.stream == stream for of in best)
 
 
 def _best_values(block: Block) -> int:
