@@ -122,6 +122,16 @@ def ended(plan: p.Node) -> Expr:
 
 
 def _when(plan: p.Node, known: Known, kind: Kind) -> Expr | None:
+    """Remembered by the node: of one that many read, the same is asked many times."""
+    answers = plan.__dict__.setdefault("_closing", {})
+    question = (frozenset(known.exact.items()), frozenset(known.upper.items()), kind)
+    if question not in answers:
+        answers[question] = _asked(plan, known, kind)
+    found: Expr | None = answers[question]
+    return found
+
+
+def _asked(plan: p.Node, known: Known, kind: Kind) -> Expr | None:
     match plan:
         case p.Scan():
             return ALWAYS if kind == "loss" and plan.append_only else _scanned(plan, known)
