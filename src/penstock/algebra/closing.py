@@ -191,7 +191,8 @@ def _with_constants(known: Known, predicate: Expr, schema: pa.Schema) -> Known:
     for test in conjuncts(predicate):
         match test:
             case Call("=", (Column(name, kind), Literal(_, other) as value)) if kind == other:
-                exact.setdefault(name, value)
+                if not pa.types.is_nested(kind):
+                    exact.setdefault(name, value)
     return Known(exact, known.upper)
 
 
