@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-from sqlglot import exp
 
 from penstock.algebra.expr import CLOSED, Literal
 from penstock.algebra.plan import Node, Restrict
@@ -21,7 +19,6 @@ from penstock.punctuation import (
     Range,
     ValueList,
     Wildcard,
-    literals,
     text,
 )
 from penstock.punctuation.domain import domain_of
@@ -29,18 +26,16 @@ from penstock.punctuation.pattern import complement
 from penstock.punctuation.schemes import InBand, InOrder, Never, Scheme
 from penstock.sql import statements as s
 from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.patterns import ColumnOf, listed, named_patterns
 from penstock.sql.text import Name
 from penstock.sql.windows import Duration
-
-ColumnOf = Callable[[Name], str]
-"""The column that a name means, in the spelling of the schema."""
 
 
 def in_sql(
     patterns: Iterable[s.Pattern], schema: pa.Schema, column_of: ColumnOf, complaints: Complaints
 ) -> Punctuation:
     """What conditions say, each about one column."""
-    return Punctuation.of_mapping(schema, _named(patterns, schema, column_of, complaints))
+    return Punctuation.of_mapping(schema, named_patterns(patterns, schema, column_of, complaints))
 
 
 def in_python(patterns: Mapping[str, Any], schema: pa.Schema) -> Punctuation:
@@ -69,7 +64,7 @@ def schemes_of(
                     complaints.wrong("The column that holds punctuations is a STRING.", name)
                 found.append(InBand(column))
             case s.ByDomain(patterns):
-                found.append(_only(_named(patterns, schema, column_of, complaints), schema))
+                found.append(_only(named_patterns(patterns, schema, column_of, complaints), schema))
             case s.ByAll(name, table, per):
                 for other in per:
                     column_of(other)
@@ -104,52 +99,6 @@ def _only(patterns: Mapping[str, Pattern], schema: pa.Schema) -> Never:
     return Never(tuple(never))
 
 
-def _named(
-    patterns: Iterable[s.Pattern], schema: pa.Schema, column_of: ColumnOf, complaints: Complaints
-) -> dict[str, Pattern]:
-    found: dict[str, Pattern] = {}
-    for pattern in patterns:
-        name = column_of(pattern.column)
-        kind = schema.field(name).type
-
-        def value(tree: exp.Expr | None, kind: pa.DataType = kind) -> Any:
-            return None if tree is None else _constant(tree, kind, complaints)
-
-        match pattern:
-            case s.OneOf(_, values):
-                found[name] = _listed([value(each) for each in values])
-            case s.Between(_, low, high, low_open, high_open):
-                found[name] = Range(value(low), value(high), not low_open, not high_open)
-    return found
-
-
-def _constant(tree: exp.Expr, kind: pa.DataType, complaints: Complaints) -> Any:
-    """The value of the type that a constant expression is."""
-    match tree:
-        case exp.Null():
-            return None
-        case exp.Boolean():
-            return bool(tree.this)
-        case exp.Paren() | exp.Cast():
-            return _constant(tree.this, kind, complaints)
-        case exp.Neg():
-            return -_constant(tree.this, kind, complaints)
-        case exp.Literal(is_string=True) if pa.types.is_string(kind):
-            return tree.this
-        case exp.Literal():
-            try:
-                if not tree.is_string and pa.types.is_decimal(kind):
-                    return Decimal(tree.this)
-                return literals.read(tree.this, kind)
-            except literals.READ_ERRORS:
-                complaints.wrong(f"{tree.sql('spark')} is not {literals.expected(kind)}.", tree)
-    complaints.unsupported(
-        f"{tree.sql('spark')} is not a constant that a punctuation can hold.",
-        "Write a number, a text, TRUE, FALSE, NULL, DATE '...' or TIMESTAMP '...'.",
-        tree,
-    )
-
-
 def _meant(value: Any) -> Pattern:
     match value:
         case Wildcard() | Constant() | Range() | ValueList() | Empty():
@@ -157,9 +106,5 @@ def _meant(value: Any) -> Pattern:
         case list() | tuple() | set() | frozenset() | range():
             if not value:
                 raise PlanError("an empty list rules nothing out; give at least one value")
-            return _listed(list(value))
+            return listed(list(value))
     return Constant(value)
-
-
-def _listed(values: list[Any]) -> Pattern:
-    return Constant(values[0]) if len(values) == 1 else ValueList(tuple(values))

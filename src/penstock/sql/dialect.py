@@ -93,7 +93,8 @@ def quote(name: Name | str) -> str:
         kind in {**StatementParser.NO_PAREN_FUNCTIONS, **StatementParser.PRIMARY_PARSERS}
         or text.upper() in StatementParser.NO_PAREN_FUNCTION_PARSERS
     )
-    is_name = kind in StatementParser.ID_VAR_TOKENS and not is_value
+    opens = kind in StatementParser.NESTED_TYPE_TOKENS  # MAP < 1 would begin a type
+    is_name = kind in StatementParser.ID_VAR_TOKENS and not (is_value or opens)
     if is_name and text.isascii() and text.isidentifier():
         return text
     return f"`{text.replace('`', '``')}`"
