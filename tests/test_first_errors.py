@@ -120,7 +120,7 @@ def test_a_view_that_needs_ever_more_memory(
 ) -> None:
     db.sql("CREATE VIEW visits AS SELECT room, count(*) AS visits FROM events GROUP BY room")
     assert "View visits needs ever more memory. Each value of events.room is a group" in caplog.text
-    assert "This would be bounded: CREATE STREAMED VIEW visits AS SELECT" in caplog.text
+    assert "EXPLAIN MEMORY shows what would bound it." in caplog.text
 
 
 def test_rows_typed_as_statements(db: penstock.Session) -> None:

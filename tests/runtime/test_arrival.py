@@ -14,6 +14,7 @@ from penstock.algebra.expr import Call, Column, Literal
 from penstock.algebra.plan import Aggregate, Map, Window
 from penstock.errors import PlanError
 from penstock.runtime import engine as engine_module
+from penstock.runtime import receiving
 from penstock.runtime.engine import Engine, Options
 from penstock.runtime.sources import stamped_on_arrival
 from penstock.session import Session
@@ -38,7 +39,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    monkeypatch.setattr(engine_module, "now", found)
+    for module in (engine_module, receiving):
+        monkeypatch.setattr(module, "now", found)
     return found
 
 
