@@ -142,7 +142,7 @@ def auction(spark: SparkSession, bids: int, batches: int = 20) -> None:
         name = "with punctuations" if punctuated else "without"
         print(
             f"{name:20} {rates[-1]:10,.0f}/s {max(run.state):12,} {run.state[-1]:17,} "
-            f"{run.peak / 1e6:9,.0f} MB"
+            f"{run.peak / 1e3:9,.0f} MB"
         )
     print(f"\nrate with punctuations: {rates[1] / rates[0]:.2f} of that without")
 
@@ -174,7 +174,7 @@ def auction_run(spark: SparkSession, bids: int, batches: int, punctuated: bool) 
             db.source(name).end()
         _step(db, run, began, None)
         run.total = time.perf_counter() - began
-        run.peak = sum(memory())
+        run.peak = sum(memory("VmHWM"))
         return run
 
 
@@ -207,7 +207,8 @@ def _marked(
         return rows
     texts = [f"<{item},*,*>" for item in items.tolist()]
     nothing = {name: pa.nulls(len(texts), pa.int64()) for name in columns}
-    return pa.concat_tables([rows, pa.table({**nothing, "t": pa.array(at), "p": pa.array(texts)})])
+    marks = {**nothing, "t": pa.array(at), "p": pa.array(texts, pa.string())}
+    return pa.concat_tables([rows, pa.table(marks)])
 
 
 # --- steps ----------------------------------------------------------------------------------------

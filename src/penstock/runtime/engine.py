@@ -332,8 +332,10 @@ class Engine:
         arrived = moment(late_before) if source.arrival else None
         schemes = schemes_of(name, self.definitions)
         marks = timed_marks(rows, schemes, source, arrived, state, self._open_from(state))
-        closed, column = said.read(marks).times, column_of_marks(schemes)
-        report = run(Ingest(source, lanes, late_before, self.tasks, keep, arrived, closed, column))
+        said, column = said.read(marks), column_of_marks(schemes)
+        report = run(
+            Ingest(source, lanes, late_before, self.tasks, keep, arrived, said.times, column)
+        )
         check_batch(source, report, late_before)
         with self._mutex:
             same = self.program is program and self.manifest.punctuations.get(name) is spoken
@@ -344,6 +346,7 @@ class Engine:
             if marks:
                 actions.append(Said(name, marks))
             self.commit(*actions, *self._no_longer_kept(name, state))
+            self._punctuations.know(name, self.manifest, said)
         return report
 
     def _open_from(self, state: SourceState) -> int:
@@ -453,7 +456,8 @@ class Engine:
         actions: list[Action] = [Advanced(w1), *effects.publications()]
         for name, area in areas.items():
             actions += effects.changed(name, area, compactions.get(name, ()))
-        self.commit(*actions, *self._condensed())
+        self.commit(*actions)
+        self._condense()
         self._give_up_old_changes()
         progress = {
             "version": self.manifest.version,
@@ -490,13 +494,13 @@ class Engine:
                 found[name] = frozenset(chosen)
         return found
 
-    def _condensed(self) -> Iterable[Action]:
-        """What punctuations have said, in fewer words."""
+    def _condense(self) -> None:
+        """Write what punctuations have said in fewer words, where time has passed them."""
         for name, source in self.sources.items():
             if not source.is_table:
                 entries = self._punctuations.condensed(source, self.manifest)
                 if entries is not None:
-                    yield Said(name, entries, anew=True)
+                    self.commit(Said(name, entries, anew=True))
 
     def _give_up_old_changes(self) -> None:
         """Move publications that are older than the retention into the base of their view.

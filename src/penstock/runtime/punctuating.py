@@ -41,6 +41,11 @@ class Punctuations:
             self._read[source.name] = entries, manifest.frontier, closings
         return replace(closings, ended=_ended(source, manifest))
 
+    def know(self, source: str, manifest: Manifest, closings: Closings) -> None:
+        """What the entries of a source add up to, for whoever has read them already."""
+        if source in manifest.punctuations:
+            self._read[source] = manifest.punctuations[source], BEGIN, closings
+
     def since_the_beginning(self, source: SourceDefinition, manifest: Manifest) -> Closings:
         """The same with the times at which all of it began to hold."""
         if source.is_table:

@@ -260,7 +260,8 @@ def _to_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _to_json(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return [_to_json(item) for item in value]
+        written = len(value) > 0 and isinstance(value[0], tuple)  # entries: texts and numbers
+        return value if written else [_to_json(item) for item in value]
     return value
 
 
