@@ -100,6 +100,12 @@ class Closings:
 
     def over(self, names: Sequence[str]) -> Times:
         """When rows with these values are closed, whatever is in the other columns."""
+        known: dict[tuple[str, ...], Times] = self.__dict__.setdefault("_known", {})
+        if tuple(names) not in known:
+            known[tuple(names)] = self._over(names)
+        return known[tuple(names)]
+
+    def _over(self, names: Sequence[str]) -> Times:
         place, blocks = len(self.schema), self.timed.blocks
         for number, name in enumerate(self.schema.names):
             if name not in names:
