@@ -39,7 +39,7 @@ from penstock.algebra.expr import (
     conjuncts,
     substitute,
 )
-from penstock.algebra.times import least_offset, micros, shifted
+from penstock.algebra.times import least_offset, micros, moved, shifted
 from penstock.element import BEGIN
 
 Kind: TypeAlias = Word["gain", "loss", "any"]
@@ -308,7 +308,7 @@ def _sides(plan: p.Join, left: Known, right: Known) -> tuple[Known, Known]:
         if on.left in left.exact:
             exact[1].setdefault(on.right, left.exact[on.left])
     upper = dict(left.upper), dict(right.upper)
-    for high, low, most in _distances(plan):
+    for high, low, most in distances(plan):
         for mine, other in ((0, 1), (1, 0)):
             bound = (left, right)[other].most(high)
             if bound is not None and low in (plan.left, plan.right)[mine].schema.names:
@@ -316,7 +316,7 @@ def _sides(plan: p.Join, left: Known, right: Known) -> tuple[Known, Known]:
     return Known(exact[0], upper[0]), Known(exact[1], upper[1])
 
 
-def _distances(plan: p.Join) -> list[tuple[str, str, int]]:
+def distances(plan: p.Join) -> list[tuple[str, str, int]]:
     """(a, b, c) where a pair has b <= a + c."""
     pairs = [(e.left, e.right, 0) for e in plan.on] + [(e.right, e.left, 0) for e in plan.on]
     for test in conjuncts(plan.where) if plan.where is not None else ():
@@ -332,23 +332,10 @@ def _distances(plan: p.Join) -> list[tuple[str, str, int]]:
 
 def _bound(low: Expr, high: Expr, strict: int) -> list[tuple[str, str, int]]:
     """`b + x <= a + y`, as (a, b, y - x)."""
-    below, above = _moved(low), _moved(high)
+    below, above = moved(low), moved(high)
     if below is None or above is None:
         return []
     return [(above[0], below[0], above[1] - below[1] - strict)]
-
-
-def _moved(value: Expr) -> tuple[str, int] | None:
-    """A column moved by a constant."""
-    match value:
-        case Column(name):
-            return name, 0
-        case Call("unix_micros" | "cast" | "timestamp_micros", (inner,)):
-            return _moved(inner)
-        case Call("+" | "-" as sign, (inner, Literal(int() as number, _))):
-            found = _moved(inner)
-            return found and (found[0], found[1] + (number if sign == "+" else -number))
-    return None
 
 
 # --- times ----------------------------------------------------------------------------------------

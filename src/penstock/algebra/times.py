@@ -81,3 +81,16 @@ def least_offset(value: Expr, column: str) -> int | None:
             found = least_offset(inner, column)
             return None if found is None else found - (period - 1)
     return None
+
+
+def moved(value: Expr) -> tuple[str, int] | None:
+    """A column moved by a constant: the column, and by how much."""
+    match value:
+        case Column(name):
+            return name, 0
+        case Call("unix_micros" | "cast" | "timestamp_micros", (inner,)):
+            return moved(inner)
+        case Call("+" | "-" as sign, (inner, Literal(int() as number, _))):
+            found = moved(inner)
+            return found and (found[0], found[1] + (number if sign == "+" else -number))
+    return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts
+from penstock.algebra.expr import Call, Expr, Literal, conjuncts
 from penstock.algebra.plan import (
     Aggregate,
     Changes,
@@ -21,6 +21,7 @@ from penstock.algebra.plan import (
     SetOperation,
     Union,
 )
+from penstock.algebra.times import moved
 from penstock.sql.windows import Duration
 
 Ahead = Mapping[str, int]
@@ -77,24 +78,11 @@ def _limited(below: Ahead, predicate: Expr) -> Ahead:
         match test:
             case Call("<" | "<=", (low, high)) | Call(">" | ">=", (high, low)):
                 for column, k in below.items():
-                    offset, moved = _most_offset(high, column), _moved(low)
-                    if offset is not None and moved is not None:
-                        name, by = moved
+                    offset, place = _most_offset(high, column), moved(low)
+                    if offset is not None and place is not None:
+                        name, by = place
                         found[name] = min(found.get(name, k + offset - by), k + offset - by)
     return found
-
-
-def _moved(value: Expr) -> tuple[str, int] | None:
-    """A column moved by a constant."""
-    match value:
-        case Column(name):
-            return name, 0
-        case Call("unix_micros" | "cast" | "timestamp_micros", (inner,)):
-            return _moved(inner)
-        case Call("+" | "-" as sign, (inner, Literal(int() as number, _))):
-            found = _moved(inner)
-            return found and (found[0], found[1] + (number if sign == "+" else -number))
-    return None
 
 
 def _most_offset(value: Expr, column: str) -> int | None:
@@ -103,9 +91,9 @@ def _most_offset(value: Expr, column: str) -> int | None:
         case Call("-", (inner, Call("%", (_, Literal(int() as period, _))) as rest)):
             found = _most_offset(inner, column)
             return None if found is None else found + (0 if _never_negative(rest) else period - 1)
-    moved = _moved(value)
-    if moved is not None:
-        return moved[1] if moved[0] == column else None
+    place = moved(value)
+    if place is not None:
+        return place[1] if place[0] == column else None
     match value:
         case Call("unix_micros" | "cast" | "timestamp_micros", (inner,)):
             return _most_offset(inner, column)

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts
+from penstock.algebra.closing import distances
+from penstock.algebra.expr import Column, Expr
 from penstock.algebra.plan import (
     Aggregate,
     Changes,
@@ -146,40 +147,9 @@ def _joined(plan: Join) -> Progress:
 
 def _distances(plan: Join, turned: bool) -> list[tuple[str, str, int]]:
     """(a, b, c) where a pair has b <= a + c, for columns a of one side and b of the other."""
-    pairs = [(e.left, e.right, 0) for e in plan.on]
-    pairs += [(e.right, e.left, 0) for e in plan.on]
-    for test in conjuncts(plan.where) if plan.where is not None else ():
-        match test:
-            case Call("<" | "<=" as operator, (low, high)):
-                pairs += _bound(low, high, int(operator == "<"))
-            case Call(">" | ">=" as operator, (high, low)):
-                pairs += _bound(low, high, int(operator == ">"))
-            case Call("=", (a, b)):
-                pairs += [*_bound(a, b, 0), *_bound(b, a, 0)]
     own = (plan.right if turned else plan.left).schema.names
     other = (plan.left if turned else plan.right).schema.names
-    return [(a, b, c) for a, b, c in pairs if a in own and b in other]
-
-
-def _bound(low: Expr, high: Expr, strict: int) -> list[tuple[str, str, int]]:
-    """`b + x <= a + y`, as (a, b, y - x)."""
-    below, above = _moved(low), _moved(high)
-    if below is None or above is None:
-        return []
-    return [(above[0], below[0], above[1] - below[1] - strict)]
-
-
-def _moved(value: Expr) -> tuple[str, int] | None:
-    """A column moved by a constant."""
-    match value:
-        case Column(name):
-            return name, 0
-        case Call("unix_micros" | "cast" | "timestamp_micros", (inner,)):
-            return _moved(inner)
-        case Call("+" | "-" as sign, (inner, Literal(int() as number, _))):
-            found = _moved(inner)
-            return found and (found[0], found[1] + (number if sign == "+" else -number))
-    return None
+    return [(a, b, c) for a, b, c in distances(plan) if a in own and b in other]
 
 
 def _needed(own: Node, other: Progress, distances: list[tuple[str, str, int]]) -> Expr | None:
