@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -51,6 +52,17 @@ def test_what_cancels_is_gone() -> None:
     runs = [sorted_run(spec(), x), sorted_run(spec(), x.negated())]
     assert len(merge(spec(), runs, BEGIN)) == 0
     assert choose([statistics(2000), statistics(2000, 2000)], 0) == [[0, 1]]
+
+
+def test_rows_that_repeat_are_added_up() -> None:
+    """Though none is taken back: a median over few values keeps few rows."""
+    area = replace(spec(), repeats=True)
+    rows = random_elements(Random(1), 20, 0, 10)
+    rows = rows.where(rows.n > 0)
+    merged = merge(area, [sorted_run(area, rows) for _ in range(5)], 40)
+    once = merge(area, [sorted_run(area, rows)], 40)
+    assert len(merged) == len(once)
+    assert sorted(merged.elements.n.tolist()) == sorted((5 * once.elements.n).tolist())
 
 
 def test_what_cancels_only_within_itself_is_left_alone() -> None:

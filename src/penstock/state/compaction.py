@@ -100,7 +100,8 @@ def merge(spec: AreaSpec, runs: Sequence[Run], frontier: int) -> Run:
     keep = np.concatenate([run.keep for run in alive])
     if spec.order == "hash":
         x = clamped(x, frontier)
-    if len(spec.key) == len(spec.schema) or _minority([run.statistics for run in alive]):
+    whole = spec.repeats or len(spec.key) == len(spec.schema)
+    if whole or _minority([run.statistics for run in alive]):
         x, rows = consolidation(x)
         hashes, keep = hashes[rows], keep[rows]
     return run_of(spec, x, hashes, keep)

@@ -29,6 +29,7 @@ class AreaSpec:
 
     `owner` names the columns whose hash decides which task a row belongs to, where that is not the
     key itself. `until` is from when on a row is needed no more, where that may be known only later.
+    `repeats`: equal rows come again and again, and are worth adding up though none is taken back.
     """
 
     name: str
@@ -37,6 +38,7 @@ class AreaSpec:
     order: Order = "hash"
     owner: tuple[str, ...] | None = None
     until: Expr | None = None
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True)

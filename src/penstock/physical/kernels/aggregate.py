@@ -67,7 +67,11 @@ class GroupAggregate:
         schedule = AreaSpec("schedule", self._part(self._kept), self.keys, order="time")
         values = [
             AreaSpec(
-                source.area, self._part(source.columns(self.keys)), self.keys, until=self.until
+                source.area,
+                self._part(source.columns(self.keys)),
+                self.keys,
+                until=self.until,
+                repeats=True,
             )
             for source in self._value_sources
         ]
