@@ -17,10 +17,10 @@ passes it on, when no more can be lost; an operator may forget what can no longe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal as Word
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -116,6 +116,34 @@ def ended(plan: p.Node) -> Expr:
     """When all streams that a plan reads have ended."""
     names = sorted({node.name for node in plan.walk() if isinstance(node, p.Scan)})
     return Call(ENDED, tuple(Literal(name, pa.string()) for name in names), pa.int64())
+
+
+class Question(NamedTuple):
+    """When the punctuations of a stream close rows with these values in these columns."""
+
+    stream: str
+    columns: tuple[str, ...]
+    values: tuple[Expr, ...]
+
+    def __str__(self) -> str:
+        return f"{', '.join(self.columns)} of {self.stream}"
+
+
+def question(closed: Call) -> Question:
+    """What a call of `closed` asks."""
+    name, *rest = closed.args
+    names = [arg.value for arg in (name, *rest[::2]) if isinstance(arg, Literal)]
+    return Question(names[0], tuple(names[1:]), tuple(rest[1::2]))
+
+
+def questions(expr: Expr) -> Iterator[Question]:
+    """All that an expression asks of punctuations."""
+    match expr:
+        case Call(function) if function == CLOSED:
+            yield question(expr)
+        case Call(args=args):
+            for arg in args:
+                yield from questions(arg)
 
 
 # --- by kind of node ------------------------------------------------------------------------------

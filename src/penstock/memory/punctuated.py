@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from penstock.algebra import plan as p
-from penstock.algebra.closing import closes, meets
-from penstock.algebra.expr import CLOSED, EARLIEST, LATEST, Call, Expr, Literal
+from penstock.algebra.closing import Question, closes, meets, question, questions
+from penstock.algebra.expr import CLOSED, EARLIEST, LATEST, Call, Expr
 from penstock.memory import sizes
 from penstock.memory.extents import Bound
 from penstock.memory.outcome import OperatorVerdict
@@ -26,17 +26,18 @@ def judged(verdict: OperatorVerdict, node: p.Node, declared: Declared) -> Operat
     tables = {s.name for s in node.walk() if isinstance(s, p.Scan) and not is_stream(s)}
     if not times or any(time is None for time in times):
         return verdict
-    asked = {leaf: None for time in times if time is not None for leaf in _leaves(time, tables)}
+    leaves = (leaf for time in times if time is not None for leaf in questions(time))
+    asked = dict.fromkeys(_named(leaf) for leaf in leaves if leaf.stream not in tables)
     if all(time is not None and _closed(time, declared, tables) for time in times):
         names = [leaf for leaf in asked if _is_closed(leaf, declared)]
-        words = " and ".join(f"{', '.join(columns)} of {source}" for source, *columns in names)
+        words = " and ".join(map(str, names))
         size = sizes.of("rows that are not closed yet")
         reason = f"Punctuations close {words}, and what is closed is let go."
         return replace(
             verdict, within=Bound(size, ("punctuation",)), because=reason, engine_keeps=None
         )
     missing = [leaf for leaf in asked if not _is_closed(leaf, declared)]
-    words = " and ".join(f"{', '.join(columns)} of {source}" for source, *columns in missing)
+    words = " and ".join(map(str, missing))
     return replace(verdict, missing=f"Punctuations that close {words} would bound it.")
 
 
@@ -66,8 +67,8 @@ def _closed(time: Expr, declared: Declared, tables: set[str]) -> bool:
         case Call(function, args) if function == LATEST:
             return all(_closed(arg, declared, tables) for arg in args)
         case Call(function) if function == CLOSED:
-            leaf = _leaf(time)
-            return leaf[0] in tables or _is_closed(leaf, declared)
+            leaf = _named(question(time))
+            return leaf.stream in tables or _is_closed(leaf, declared)
         case Call("if", (_, *branches)):
             return all(_closed(branch, declared, tables) for branch in branches)
         case Call("+", (inner, _)):
@@ -75,23 +76,10 @@ def _closed(time: Expr, declared: Declared, tables: set[str]) -> bool:
     return False
 
 
-def _leaves(time: Expr, tables: set[str]) -> Iterator[tuple[str, ...]]:
-    match time:
-        case Call(function) if function == CLOSED:
-            if _leaf(time)[0] not in tables:
-                yield _leaf(time)
-        case Call(args=args):
-            for arg in args:
-                yield from _leaves(arg, tables)
+def _named(leaf: Question) -> Question:
+    """The same about columns as the query calls them."""
+    return Question(named(leaf.stream), tuple(map(named, leaf.columns)), ())
 
 
-def _leaf(call: Expr) -> tuple[str, ...]:
-    """The stream that is asked, and the columns it is asked about."""
-    assert isinstance(call, Call)
-    names = (call.args[0], *call.args[1::2])
-    return tuple(named(str(name.value)) for name in names if isinstance(name, Literal))
-
-
-def _is_closed(leaf: tuple[str, ...], declared: Declared) -> bool:
-    source, *columns = leaf
-    return not declared.closing.get(source, frozenset()).isdisjoint(columns)
+def _is_closed(leaf: Question, declared: Declared) -> bool:
+    return not declared.closing.get(leaf.stream, frozenset()).isdisjoint(leaf.columns)

@@ -7,13 +7,13 @@ of the questions. Where nothing was said, nothing is left to compute.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 
-from penstock.algebra.closing import ALWAYS, earliest, latest
+from penstock.algebra.closing import ALWAYS, earliest, latest, question
 from penstock.algebra.expr import (
     CLOSED,
     EARLIEST,
@@ -31,23 +31,20 @@ from penstock.punctuation.prefixes import Prefixes
 from penstock.record import Columns, Direction
 from penstock.state.run import AreaSpec
 
-T = TypeVar("T", Kernel, AreaSpec)
-
 Said = Mapping[str, Closings]
 """The punctuations of streams, by name."""
 
 
-def answered(asking: T, said: Said) -> T:
-    """A kernel or an area whose expressions know what was said."""
-    if not is_dataclass(asking):
-        return asking
-    values = {f.name: getattr(asking, f.name) for f in fields(asking)}
+def answered(kernel: Kernel, said: Said) -> Kernel:
+    """The kernel with expressions that know what was said."""
+    assert is_dataclass(kernel)
+    values = {f.name: getattr(kernel, f.name) for f in fields(kernel)}
     found: dict[str, Any] = {
         name: known(value, said)
         for name, value in values.items()
         if isinstance(value, Call) and asks(value)
     }
-    return replace(asking, **found) if found else asking
+    return replace(kernel, **found) if found else kernel
 
 
 def reviewed(area: AreaSpec) -> AreaSpec:
@@ -59,16 +56,10 @@ def reviewed(area: AreaSpec) -> AreaSpec:
 
 def asks(expr: Expr) -> bool:
     """Whether punctuations have something to say."""
-    return any(True for _ in questions(expr))
-
-
-def questions(expr: Expr) -> Iterator[Call]:
     match expr:
         case Call(function, args):
-            if function in (CLOSED, ENDED):
-                yield expr
-            for arg in args:
-                yield from questions(arg)
+            return function in (CLOSED, ENDED) or any(map(asks, args))
+    return False
 
 
 def is_answered(expr: Expr | None) -> bool:
@@ -110,22 +101,20 @@ def known(expr: Expr, said: Said) -> Expr | None:
 
 
 def _closed(call: Call, said: Said) -> Expr | None:
-    name, *rest = call.args
-    assert isinstance(name, Literal)
-    columns = [arg.value for arg in rest[::2] if isinstance(arg, Literal)]
-    closings = said.get(name.value)
+    stream, columns, values = question(call)
+    closings = said.get(stream)
     times = closings.over(columns) if closings is not None and closings.timed else None
     if not times:
         return None
     if times.always:
         return ALWAYS
-    match rest[1::2]:
-        case [Call(function, (value, Literal(descending), Literal(nulls_first)))] if (
+    match values:
+        case (Call(function, (value, Literal(descending), Literal(nulls_first))),) if (
             function == UP_TO
         ):
             prefixes = Prefixes(times, Direction(descending, nulls_first))
             return Lookup(prefixes, (value,), pa.int64())
-    return Lookup(times, tuple(rest[1::2]), pa.int64())
+    return Lookup(times, values, pa.int64())
 
 
 def _ended(names: list[str], said: Said) -> Expr | None:

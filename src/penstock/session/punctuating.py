@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from penstock.algebra.expr import CLOSED, Literal
+from penstock.algebra.closing import questions
 from penstock.algebra.plan import Node, Restrict
 from penstock.errors import PlanError
-from penstock.physical.closing import known, questions
+from penstock.physical.closing import known
 from penstock.punctuation import (
     Constant,
     Empty,
@@ -80,12 +80,7 @@ def waits_for(plan: Node) -> Iterator[str]:
     """What an answer to EMIT FINAL waits for, where it is punctuations alone."""
     if not isinstance(plan, Restrict) or plan.start is None or known(plan.start, {}) is not None:
         return
-    asked: dict[tuple[str, ...], None] = {}
-    for call in questions(plan.start):
-        if call.function == CLOSED:
-            names = (call.args[0], *call.args[1::2])
-            asked[tuple(str(name.value) for name in names if isinstance(name, Literal))] = None
-    closed = " and ".join(f"{', '.join(columns)} of {name}" for name, *columns in asked)
+    closed = " and ".join(dict.fromkeys(map(str, questions(plan.start))))
     yield f"Its rows come when punctuations close {closed}."
 
 
