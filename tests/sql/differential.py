@@ -247,9 +247,10 @@ def differences(penstock: Penstock, case: Case) -> list[Difference]:
     try:
         found, refused = penstock.results(case)
     except Exception as error:
-        if len(case.views) == 1:
-            return [Difference(next(iter(case.views)), f"{type(error).__name__}: {error}")]
-        return [d for part in _halves(case) for d in differences(penstock, part)]
+        parts = _halves(case)
+        if any(part.views.keys() == case.views.keys() for part in parts):
+            return [Difference(list(case.views)[-1], f"{type(error).__name__}: {error}")]
+        return [d for part in parts for d in differences(penstock, part)]
     return [
         *(Difference(name, why) for name, why in refused.items()),
         *(
@@ -264,7 +265,7 @@ def differences(penstock: Penstock, case: Case) -> list[Difference]:
 def _halves(case: Case) -> list[Case]:
     """The views in two parts, each with the views that it reads."""
     names = list(case.views)
-    middle = len(names) // 2
+    middle = (len(names) + 1) // 2
     if any(f"v{i} " in text for i in range(VIEWS) for text in case.views.values()):
         return [case.with_views(needed(case, name)) for name in names]
     parts = (names[:middle], names[middle:])

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Sent: TypeAlias = dict[int, dict[int, list[Elements]]]
 """Elements by the task they go to, and by their edge."""
+Asked: TypeAlias = tuple[Expr, Mapping[str, pa.Array], int]
+"""An expression, the columns it may read, and how many rows there are; there may be no column."""
 
 SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
@@ -65,7 +67,7 @@ class DriverJobs(LocalJobs):
 
     def ingest(self, rows: pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
         known = {name: rows.column(name).combine_chunks() for name in rows.schema.names}
-        asked = [(expr, known) for expr in ingest.computed.values()]
+        asked = [(expr, known, rows.num_rows) for expr in ingest.computed.values()]
         for name, values in zip(ingest.computed, self._values(asked), strict=True):
             rows = rows.append_column(name, values)
         return super().ingest(rows, ingest, directory)
@@ -81,7 +83,7 @@ class DriverJobs(LocalJobs):
         values = iter(
             self._values(
                 [
-                    (expr, dict(zip(x.schema.names, x.columns, strict=True)))
+                    (expr, dict(zip(x.schema.names, x.columns, strict=True)), len(x))
                     for _, edge, x in given
                     for expr in _expressions(edge)
                 ]
@@ -95,19 +97,18 @@ class DriverJobs(LocalJobs):
                 made = x.where(record.numpy(found[0].fill_null(False)))
             sent[task][edge.number] = [made]
 
-    def _values(self, asked: Sequence[tuple[Expr, Mapping[str, pa.Array]]]) -> list[pa.Array]:
+    def _values(self, asked: Sequence[Asked]) -> list[pa.Array]:
         """Expressions, each over columns of its own, side by side in one question to Spark.
 
         Spark evaluates them while it plans, and collects rows that it has at hand without a job.
         Types whose values Spark and Arrow show as different objects of Python are not for this.
         """
-        lengths = [len(next(iter(known.values()))) for _, known in asked]
-        rows = max(lengths, default=0)
+        rows = max((length for *_, length in asked), default=0)
         if not rows:
-            return [pa.array([], expr.type) for expr, _ in asked]
+            return [pa.array([], expr.type) for expr, *_ in asked]
         sent: dict[str, pa.Array] = {}
         questions = []
-        for i, (expr, known) in enumerate(asked):
+        for i, (expr, known, _) in enumerate(asked):
             names = {name: f"c{i}_{j}" for j, name in enumerate(sorted(columns(expr)))}
             for name, place in names.items():
                 missing = pa.nulls(rows - len(known[name]), known[name].type)
@@ -118,7 +119,7 @@ class DriverJobs(LocalJobs):
         answer = self._spark.createDataFrame(pa.table(sent)).selectExpr(*questions).collect()
         return [
             pa.array([row[i] for row in answer[:length]], expr.type)
-            for i, ((expr, _), length) in enumerate(zip(asked, lengths, strict=True))
+            for i, (expr, _, length) in enumerate(asked)
         ]
 
 
