@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from penstock.session import Session, connect
 from penstock.sql import parse
 from penstock.sql.names import names_read
-from penstock.sql.statements import CreateSource, Query
+from penstock.sql.statements import CreateSource, CreateView, Query
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,10 +34,10 @@ class Timing:
 
 def define(db: Session, query: str) -> list[str]:
     """Create the view and the sources that it reads; their names."""
-    text = (HERE / "queries" / f"{query}.sql").read_text()
-    (statement,) = parse(text)
-    assert isinstance(statement, Query)
-    read = [name.lower() for name in names_read(statement)]
+    *views, answer = parse((HERE / "queries" / f"{query}.sql").read_text())
+    assert isinstance(answer, Query)
+    queries = [answer, *(view.query for view in views if isinstance(view, CreateView))]
+    read = [name.lower() for each in queries for name in names_read(each)]
     sources = []
     for source in parse((HERE / "sources.sql").read_text()):
         assert isinstance(source, CreateSource)
@@ -46,7 +46,9 @@ def define(db: Session, query: str) -> list[str]:
             sources.append(source.name.text)
     if "side_input" in read:
         db.create_table("side_input", SIDE_INPUT)
-    db.sql(f"CREATE VIEW answer AS {text}")
+    for view in views:
+        db.sql(view.text)
+    db.sql(f"CREATE VIEW answer AS {answer.text}")
     return sources
 
 

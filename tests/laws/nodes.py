@@ -49,6 +49,7 @@ NODES: dict[str, Maker] = {
     "sync to streams": lambda plans: plans.sync(plans.scan(), plans.scan(), plans.scan()),
     "changes": lambda plans: plans.changes(plans.scan()),
     "restrict": lambda plans: plans.restrict(plans.scan()),
+    "aggregate from a start": lambda plans: plans.started(plans.scan()),
 }
 
 

@@ -17,10 +17,10 @@ passes it on, when no more can be lost; an operator may forget what can no longe
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal as Word
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeGuard
 
 import pyarrow as pa
 
@@ -374,6 +374,7 @@ def earliest(*times: Expr | None) -> Expr | None:
     known = tuple(dict.fromkeys(time for time in times if time is not None))
     if ALWAYS in known:
         return ALWAYS
+    known = _extremes(known, min)
     return Call(EARLIEST, known, pa.int64()) if len(known) > 1 else next(iter(known), None)
 
 
@@ -382,8 +383,37 @@ def latest(*times: Expr | None) -> Expr | None:
     known = tuple(dict.fromkeys(time for time in times if time != ALWAYS))
     if None in known:
         return None
-    needed = tuple(time for time in known if time is not None)
+    needed = _extremes([time for time in known if time is not None], max)
+    parts = [set(_choices(time)) for time in needed]
+    if len(parts) > 1 and (shared := set.intersection(*parts)):
+        own = [earliest(*(arg for arg in _choices(time) if arg not in shared)) for time in needed]
+        common = tuple(arg for arg in _choices(needed[0]) if arg in shared)
+        return earliest(*common) if None in own else earliest(latest(*own), *common)
     return Call(LATEST, needed, pa.int64()) if len(needed) > 1 else next(iter(needed), ALWAYS)
+
+
+def _extremes(times: Sequence[Expr], chosen: Callable[[int, int], int]) -> tuple[Expr, ...]:
+    """Of times that are one time moved by constants, the first or the last."""
+    found: dict[Expr, int] = {}
+    for time in times:
+        base, by = _moved_by(time)
+        found[base] = chosen(found[base], by) if base in found else by
+    return tuple(shifted(base, "+", by) for base, by in found.items())
+
+
+def _moved_by(time: Expr) -> tuple[Expr, int]:
+    match time:
+        case Call("+", (base, Literal(int() as by))):
+            return base, by
+    return time, 0
+
+
+def _is_earliest(time: Expr) -> TypeGuard[Call]:
+    return isinstance(time, Call) and time.function == EARLIEST
+
+
+def _choices(time: Expr) -> tuple[Expr, ...]:
+    return time.args if _is_earliest(time) else (time,)
 
 
 def _later(time: Expr | None, by: int) -> Expr | None:

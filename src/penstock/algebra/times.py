@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Call, Column, Expr, Literal
+from penstock.algebra.expr import EARLIEST, ENDED, LATEST, Call, Column, Expr, Literal
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -81,6 +81,40 @@ def least_offset(value: Expr, column: str) -> int | None:
             found = least_offset(inner, column)
             return None if found is None else found - (period - 1)
     return None
+
+
+def most_offset(value: Expr, column: str) -> int | None:
+    """c, where the value is never more than the time in the column plus c."""
+    match value:
+        case Call(function, args) if function == EARLIEST:
+            known = [c for arg in args if (c := most_offset(arg, column)) is not None]
+            return min(known, default=None)
+        case Call(function, args) if function == LATEST:
+            all_of = [most_offset(arg, column) for arg in args]
+            return None if None in all_of else max(c for c in all_of if c is not None)
+        case Call("coalesce", (time, Call(function))) if function == ENDED:  # event times are known
+            return most_offset(time, column)
+        case Call("-", (inner, Call("%", (_, Literal(int() as period, _))) as rest)):
+            found = most_offset(inner, column)
+            return None if found is None else found + (0 if _never_negative(rest) else period - 1)
+    place = moved(value)
+    if place is not None:
+        return place[1] if place[0] == column else None
+    match value:
+        case Call("unix_micros" | "cast" | "timestamp_micros", (inner,)):
+            return most_offset(inner, column)
+        case Call("+" | "-" as sign, (inner, Literal(int() as number, _))):
+            found = most_offset(inner, column)
+            return None if found is None else found + (number if sign == "+" else -number)
+    return None
+
+
+def _never_negative(remainder: Call) -> bool:
+    """`((x % p) + p) % p`."""
+    match remainder.args:
+        case (Call("+", (Call("%", (_, a)), b)), c):
+            return a == b == c
+    return False
 
 
 def moved(value: Expr) -> tuple[str, int] | None:

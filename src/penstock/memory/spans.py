@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from penstock.algebra.expr import Call, Expr, Literal, conjuncts
+from penstock.algebra.expr import Call, Expr, conjuncts
 from penstock.algebra.plan import (
     Aggregate,
     Changes,
@@ -21,7 +21,7 @@ from penstock.algebra.plan import (
     SetOperation,
     Union,
 )
-from penstock.algebra.times import moved
+from penstock.algebra.times import most_offset, moved
 from penstock.sql.windows import Duration
 
 Ahead = Mapping[str, int]
@@ -40,7 +40,7 @@ def ahead(plan: Node) -> Ahead:
                 name: k + offset
                 for name, value in outputs
                 for column, k in below.items()
-                if (offset := _most_offset(value, column)) is not None
+                if (offset := most_offset(value, column)) is not None
             }
         case Union() | SetOperation():
             return _common(plan)
@@ -60,7 +60,7 @@ def span(plan: Node, until: Expr) -> int | None:
     found = [
         k + offset
         for column, k in ahead(plan).items()
-        if (offset := _most_offset(until, column)) is not None
+        if (offset := most_offset(until, column)) is not None
     ]
     return max(min(found), 1) if found else None
 
@@ -78,37 +78,11 @@ def _limited(below: Ahead, predicate: Expr) -> Ahead:
         match test:
             case Call("<" | "<=", (low, high)) | Call(">" | ">=", (high, low)):
                 for column, k in below.items():
-                    offset, place = _most_offset(high, column), moved(low)
+                    offset, place = most_offset(high, column), moved(low)
                     if offset is not None and place is not None:
                         name, by = place
                         found[name] = min(found.get(name, k + offset - by), k + offset - by)
     return found
-
-
-def _most_offset(value: Expr, column: str) -> int | None:
-    """c, where the value is never more than the time in the column plus c."""
-    match value:
-        case Call("-", (inner, Call("%", (_, Literal(int() as period, _))) as rest)):
-            found = _most_offset(inner, column)
-            return None if found is None else found + (0 if _never_negative(rest) else period - 1)
-    place = moved(value)
-    if place is not None:
-        return place[1] if place[0] == column else None
-    match value:
-        case Call("unix_micros" | "cast" | "timestamp_micros", (inner,)):
-            return _most_offset(inner, column)
-        case Call("+" | "-" as sign, (inner, Literal(int() as number, _))):
-            found = _most_offset(inner, column)
-            return None if found is None else found + (number if sign == "+" else -number)
-    return None
-
-
-def _never_negative(remainder: Call) -> bool:
-    """`((x % p) + p) % p`."""
-    match remainder.args:
-        case (Call("+", (Call("%", (_, a)), b)), c):
-            return a == b == c
-    return False
 
 
 def _common(plan: Node) -> Ahead:

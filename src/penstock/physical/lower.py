@@ -18,7 +18,8 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.closing import closes, closes_given, earliest, latest, meets
 from penstock.algebra.codec import fingerprint
-from penstock.algebra.expr import Column, Expr, Literal, columns, compare, substitute
+from penstock.algebra.expr import Column, Expr, Literal, columns, compare, is_simple, substitute
+from penstock.algebra.times import shifted
 from penstock.element import INF
 from penstock.memory.summaries import Summary, summary_of, summary_of_groups
 from penstock.physical.closing import asks
@@ -111,6 +112,8 @@ class Graph:
         return self._operators.setdefault(same, Operator(work, inputs))
 
     def _lower(self, node: p.Node) -> Operator:
+        if isinstance(node, p.Restrict) and (started := self._started(node)) is not None:
+            return started
         summary = summary_of(node)
         if summary is not None:
             return self._summarized(summary)
@@ -167,6 +170,33 @@ class Graph:
                 restriction = Restriction(source.schema, key_of(inputs[0]), start, end, asked)
                 return self._run(restriction, *inputs)
         raise NotImplementedError(type(node).__name__)
+
+    # --- groups that are wanted from some time on -----------------------------------------------
+
+    def _started(self, node: p.Restrict) -> Operator | None:
+        """Groups that start when their keys say so, which the aggregate can see to by itself."""
+        if node.start is None or node.end is not None:
+            return None
+        return self._from(node.input, node.start)
+
+    def _from(self, node: p.Node, start: Expr) -> Operator | None:
+        match node:
+            case p.Map(source, outputs):
+                known = {name: value for name, value in outputs if is_simple(value)}
+                if not columns(start) <= known.keys():
+                    return None
+                rows = self._from(source, substitute(start, known))
+                return rows and self._run(Project(outputs), rows)
+            case p.Filter(source, predicate):
+                rows = self._from(source, start)
+                return rows and self._run(Select(predicate), rows)
+            case p.Aggregate(source, keys, calls, until) if keys and columns(start) <= set(keys):
+                if summary_of_groups(node) is not None:
+                    return None
+                until = latest(earliest(until, closes(source, keys)), shifted(start, "+", 1))
+                kernel = GroupAggregate(source.schema, keys, calls, until, start=start, opens=True)
+                return self._run(kernel, self.lower(source))
+        return None
 
     # --- summaries ------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from penstock.algebra.plan import (
     Node,
     Periodic,
     Rank,
+    Restrict,
     Scan,
     Session,
     SetOperation,
@@ -31,7 +32,7 @@ from penstock.algebra.plan import (
     Union,
     Window,
 )
-from penstock.algebra.times import least_offset, micros, shifted
+from penstock.algebra.times import least_offset, micros, most_offset, shifted
 
 Progress = Mapping[str, int]
 _KNOWN = "_progress"
@@ -60,6 +61,8 @@ def _progress(plan: Node) -> Progress:
             return {column: k - period for column, k in progress(source).items()}
         case Union() | SetOperation():
             return _common(plan)
+        case Restrict(source, start, end):
+            return _at_own_times(progress(source), [t for t in (start, end) if t is not None])
         case Aggregate(source, keys):
             return {column: k for column, k in progress(source).items() if column in keys}
         case Rank(source, partition):
@@ -114,6 +117,16 @@ def _mapped(below: Progress, outputs: tuple[tuple[str, Expr], ...]) -> Progress:
             offset = least_offset(value, column)
             if offset is not None:
                 found[name] = k + offset
+    return found
+
+
+def _at_own_times(below: Progress, times: list[Expr]) -> Progress:
+    """Changes wait for times of the records, which must not be far ahead of the column."""
+    found: dict[str, int] = {}
+    for column, k in below.items():
+        offsets = [most_offset(time, column) for time in times]
+        if None not in offsets:
+            found[column] = min([k, *(-c for c in offsets if c is not None)])
     return found
 
 

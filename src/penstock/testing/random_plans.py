@@ -180,6 +180,14 @@ class Plans:
         )
         return p.Restrict(source, start, end if ends else None)
 
+    def started(self, source: p.Node) -> p.Restrict:
+        """Groups that are there from a time on which their keys tell."""
+        groups = self.aggregate(source, keyed=True)
+        keys = pa.schema([groups.schema.field(name) for name in groups.keys])
+        start = ex.arithmetic("*", random_column(self.rng, keys, INT), ex.Literal(3, INT))
+        node: p.Node = self.filter(groups) if self.rng.random() < 0.3 else groups
+        return p.Restrict(node, start)
+
     def predicate(self, source: p.Node) -> ex.Expr:
         return random_predicate(self.rng, source.schema)
 
@@ -288,6 +296,7 @@ _MONOTONE: tuple[_Maker, ...] = (
 _ALL: tuple[_Maker, ...] = (
     *_keeping_append_only(append_only=False),
     _over(Plans.restrict),
+    _over(Plans.started),
     *(_over_two(Plans.join),) * 3,
     *(_over_two(Plans.set_operation),) * 2,
     *(_over(Plans.aggregate),) * 2,

@@ -6,7 +6,8 @@ Law: a group is there while it holds a record; the group of no keys is always th
 State: `current`, per group the sums that add and subtract; for functions that need the values
 themselves `values <columns>`, the multiset of them per group; for DISTINCT `distinct <column>`, the
 multiplicity of each value; `schedule`, the ends to come. What is said of a group is let go at the
-time `until`, from which on it has no changes.
+time `until`, from which on it has no changes. Where groups are wanted only from a `start` of their
+own on, `openings` are those that are still to start: what changes before is added up at once.
 Cost: sums follow the changes of the step. Functions over the values read the groups that change.
 """
 
@@ -22,6 +23,7 @@ import pyarrow as pa
 from penstock import record
 from penstock.algebra.aggregates import AggregateCall, result_type
 from penstock.algebra.expr import Expr
+from penstock.algebra.times import shifted
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.physical.kernel import (
     Result,
@@ -42,6 +44,7 @@ from penstock.physical.kernels import aggregate_sums, aggregate_values
 from penstock.physical.kernels.aggregate_sums import Source
 from penstock.physical.kernels.aggregate_values import Multisets, ValueSource, multisets
 from penstock.physical.kernels.multiplicity import Multiplicity
+from penstock.physical.kernels.schedule import UNKNOWN, beginning, starts
 from penstock.record import Columns, Ints, Mask
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
@@ -55,6 +58,9 @@ class GroupAggregate:
     until: Expr | None = None
     summed: tuple[str, ...] = ()
     """Columns of which the sums come as weights, in place of values."""
+    start: Expr | None = None
+    opens: bool = False
+    """Whether groups start; `start` is None where it is not known yet of any when they do."""
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -79,7 +85,15 @@ class GroupAggregate:
             replace(kernel.areas[0], name=str(source), owner=self.keys)
             for source, kernel in self._distinct.items()
         ]
-        return (current, schedule, *values, *distinct)
+        return (current, schedule, *values, *distinct, *self._openings)
+
+    @cached_property
+    def _openings(self) -> tuple[AreaSpec, ...]:
+        if not self.opens:
+            return ()
+        gone = None if self.start is None else shifted(self.start, "+", 1)
+        keys = self._part(self.keys)
+        return (AreaSpec("openings", keys, self.keys, order="time", until=gone),)
 
     @cached_property
     def _kept(self) -> tuple[str, ...]:
@@ -124,7 +138,8 @@ class GroupAggregate:
         changes, later = due_changes(areas["schedule"], deltas[0].select(self._kept), w0, w1)
         if not self.keys:
             changes = concat(changes.schema, [changes, _nothing(changes.schema, w0)])
-        if len(changes) == 0:
+        opened = self._opened(areas, w0, w1)
+        if len(changes) + len(opened) == 0:
             writes = {**passing(self.areas, self.until), "schedule": later}
             return Result(Elements.empty(self.schema), writes)
         writes = {"schedule": later}
@@ -132,12 +147,14 @@ class GroupAggregate:
         for source in self._distinct:
             presence[source], writes[str(source)] = self._presence(source, areas, changes, w0, w1)
         summed = [self._presence_summed(source, x) for source, x in presence.items()]
-        moved = concat(self._part(self.keys), [self._summed(changes), *summed])
+        moved = concat(self._part(self.keys), [self._summed(changes), *summed, opened])
         hashes = record.hash_rows(moved.columns, len(moved))
-        needles = distinct_hashes(hashes[: len(changes)])
+        asked = [hashes[: len(changes)], hashes[len(moved) - len(opened) :]]
+        needles = distinct_hashes(np.concatenate(asked))
         current, current_hashes = areas["current"].rows_with(needles)
         held = {source: areas[source.area].rows_with(needles) for source in self._value_sources}
         known = [current, *(self._weightless(x) for x, _ in held.values())]
+        moved = self._deferred(moved, w0, w1)
         rows = concat(moved.schema, [moved, *(at(x, before(w0)) for x in known)])
         hashes = np.concatenate([hashes, current_hashes, *(found for _, found in held.values())])
         frames = timeline(rows.columns, hashes, rows.ts)
@@ -146,6 +163,12 @@ class GroupAggregate:
         values = self._values(changes, presence, {s: x for s, (x, _) in held.items()}, frames)
         results = tuple(self._result(call, sums, values, frames) for call in self.calls)
         exists = count > 0 if self.keys else np.ones(len(frames), dtype=np.bool_)
+        if self.opens:
+            groups = rows.take(frames.row)
+            start = starts(groups, self.start, self.opens)
+            exists &= start[frames.group] <= frames.time
+            waits = (start >= min(w1, UNKNOWN)) & (frames.old(count, w0) == 0)
+            writes["openings"] = Write(_once(groups, start).where(waits))
         out = _emit(self.schema, rows.columns, results, exists, frames, w0)
         moves = net_change(rows, frames, count, sums, w0)
         moves = replace(moves, sums=aggregate_sums.carried(moves.sums))
@@ -153,6 +176,21 @@ class GroupAggregate:
         for taken, among in values.items():
             writes[taken.area] = kept(at(among.net(), w0), self.until, w1)
         return Result(out, writes)
+
+    def _opened(self, areas: Mapping[str, Area], w0: int, w1: int) -> Elements:
+        """The groups that start in the step, as changes of nothing."""
+        if not self.opens:
+            return Elements.empty(self._part(self.keys))
+        due = beginning(areas["openings"], self.start, self.opens, w0, w1)
+        return self._weightless(due)
+
+    def _deferred(self, x: Elements, w0: int, w1: int) -> Elements:
+        """What happens before a group starts happens when it does, or at once where it is later."""
+        if not self.opens:
+            return x
+        start = starts(x, self.start, self.opens)
+        soon = start < min(w1, UNKNOWN)
+        return replace(x, ts=np.where(soon, np.maximum(x.ts, start), w0))
 
     def _summed(self, changes: Elements) -> Elements:
         """The changes as what they add to the sums of their group."""
@@ -222,6 +260,11 @@ class GroupAggregate:
             argument = self.input.field(call.args[0]).type if call.args else None
             return aggregate_sums.finish(call, kind, argument, sums, len(frames))
         return aggregate_values.finish(call, kind, values[ValueSource.of(call)])
+
+
+def _once(x: Elements, ts: Ints) -> Elements:
+    """Each of the records once, from a time of its own on."""
+    return replace(x, ts=ts, te=np.full(len(x), INF), n=np.ones_like(ts), sums={})
 
 
 def _nothing(schema: pa.Schema, w0: int) -> Elements:

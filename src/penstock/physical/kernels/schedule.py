@@ -37,7 +37,7 @@ class Restriction:
     start: Expr | None
     end: Expr | None
     asked: bool = False
-    """Whether a punctuation may say that a record begins; until then nothing does."""
+    """Whether a punctuation may say that a record begins."""
 
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
@@ -53,26 +53,31 @@ class Restriction:
     ) -> Result:
         x = deltas[0]
         end = np.full(len(x), INF) if self.end is None else evaluate_ints(self.end, x, BEGIN)
-        x = x.valid_during(*intersect(x.ts, x.te, self._start(x), end))
+        start = starts(x, self.start, self.asked)
+        x = x.valid_during(*intersect(x.ts, x.te, start, end))
         begun = x.ts < w1
-        due = self._due(areas["schedule"], w0, w1)
+        due = beginning(areas["schedule"], self.start, self.asked, w0, w1)
         out = concat(self.schema, [x.where(begun), due])
         return Result(out, {"schedule": Write(x.where(~begun))})
 
-    def _start(self, x: Elements) -> Ints:
-        if self.start is None:
-            return np.full(len(x), UNKNOWN if self.asked else BEGIN)
-        return evaluate_ints(self.start, x, UNKNOWN if self.asked else INF)
 
-    def _due(self, schedule: Area, w0: int, w1: int) -> Elements:
-        """What begins in the step; a record begins when a punctuation says so, if that is first."""
-        if not (self.asked and is_answered(self.start)):
-            due = schedule.begun_between(w0, w1)
-            return due.where(due.ts < UNKNOWN)
-        waiting = schedule.begun_between(w0, INF)
-        start = self._start(waiting)
-        now = (start >= w0) & (start < min(w1, UNKNOWN))
-        return replace(waiting.where(now), ts=start[now])
+def starts(x: Elements, start: Expr | None, asked: bool) -> Ints:
+    """When each record begins; `asked` where a punctuation may say so, and until then nothing is
+    known."""
+    if start is None:
+        return np.full(len(x), UNKNOWN if asked else BEGIN)
+    return evaluate_ints(start, x, UNKNOWN if asked else INF)
+
+
+def beginning(schedule: Area, start: Expr | None, asked: bool, w0: int, w1: int) -> Elements:
+    """What begins in the step; a record begins when a punctuation says so, if that is first."""
+    if not (asked and is_answered(start)):
+        due = schedule.begun_between(w0, w1)
+        return due.where(due.ts < UNKNOWN)
+    waiting = schedule.begun_between(w0, INF)
+    time = starts(waiting, start, asked)
+    now = (time >= w0) & (time < min(w1, UNKNOWN))
+    return replace(waiting.where(now), ts=time[now])
 
 
 @dataclass(frozen=True)
