@@ -189,9 +189,18 @@ def intervals(x: Elements) -> Elements:
     moves = concat(x.schema, [x, replace(ends, ts=ends.te)])
     hashes = record.hash_rows(moves.columns, len(moves))
     order, fresh = record.arrange(moves.columns, hashes, moves.ts)
-    ts = moves.ts[order]
+    row, ts, te, n = spans(order, fresh, moves.ts, moves.n)
+    return Elements(x.schema, record.take(moves.columns, row), ts, te, n)
+
+
+def spans(order: Ints, fresh: Mask, ts: Ints, n: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Changes `(ts, n)` of groups as the fewest disjoint spans: a row of the group, from, to, held.
+
+    `order` sorts the changes by group and time, and `fresh` marks the first of each group in it.
+    """
+    ts = ts[order]
     starts = fresh | record.starts_of(ts)
-    held = running_sum(moves.n[order], fresh)[np.append(starts[1:], True)[: len(starts)]]
+    held = running_sum(n[order], fresh)[np.append(starts[1:], True)[: len(starts)]]
     row, ts, first = order[starts], ts[starts], fresh[starts]
     changed = held != 0
     changed[1:] = np.where(first[1:], held[1:] != 0, held[1:] != held[:-1])
@@ -200,8 +209,7 @@ def intervals(x: Elements) -> Elements:
     te = np.full(len(ts), INF, dtype=np.int64)
     te[:-1] = np.where(group[1:] == group[:-1], ts[1:], INF)
     there = held != 0
-    columns = record.take(moves.columns, row[there])
-    return Elements(x.schema, columns, ts[there], te[there], held[there])
+    return row[there], ts[there], te[there], held[there]
 
 
 def running_sum(values: Ints, fresh: Mask) -> Ints:

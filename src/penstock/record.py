@@ -407,16 +407,26 @@ def order_codes(columns: Columns, directions: Sequence[Direction], length: int) 
 
     They are not negative, and about as large as there are rows at most.
     """
-    code: Ints | None = None
+    code = np.zeros(length, dtype=np.int64)
     for column, direction in zip(columns, directions, strict=True):
-        ranks = _ranks(column)
-        if direction.descending:
-            ranks = ranks.max(initial=0) - ranks
-        if column.null_count:
-            known = valid(column)
-            ranks = np.where(known, ranks + 1, 0 if direction.nulls_first else len(ranks) + 1)
-        code = ranks if code is None else _dense(code * (ranks.max(initial=0) + 1) + ranks)
-    return np.zeros(length, dtype=np.int64) if code is None else code
+        tied = np.flatnonzero((np.bincount(code) > 1)[code])
+        if len(tied) == 0:
+            break
+        some = 2 * len(tied) < length  # mostly the first columns tell rows apart
+        ranks = _directed_ranks(column.take(pa.array(tied)) if some else column, direction)
+        wider = code * (int(ranks.max(initial=0)) + 1)
+        wider[tied if some else slice(None)] += ranks
+        code = _dense(wider)
+    return code
+
+
+def _directed_ranks(column: pa.Array, direction: Direction) -> Ints:
+    ranks = _ranks(column)
+    if direction.descending:
+        ranks = ranks.max(initial=0) - ranks
+    if column.null_count:
+        ranks = np.where(valid(column), ranks + 1, 0 if direction.nulls_first else len(ranks) + 1)
+    return ranks
 
 
 def canonical_order(columns: Columns, length: int) -> Ints:
