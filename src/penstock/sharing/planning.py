@@ -1,0 +1,203 @@
+"""From what a query says to a plan that reads the views that run already.
+
+A query is matched as a whole, and where that fails each part of it by itself. Views are found by
+the relations that they read. What is left to do is rewritten by the rules, in which a view is a
+stream like any other; then its plan is put in its place, so that what it runs, runs once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from penstock.algebra import plan as p
+from penstock.algebra.expr import columns
+from penstock.rewrite import NAMES, rewrite
+from penstock.rewrite.progress import with_closing
+from penstock.sharing.answering import answered
+from penstock.sharing.form import Form, Forms, Rows
+from penstock.sharing.matching import NoMatchError
+from penstock.sharing.unions import answered_union
+
+_NORMALIZING = (
+    "flatten_union",
+    "simplify_filter",
+    "merge_filters",
+    "push_filter_through_map",
+    "strengthen_outer_join",
+)
+_OFF = frozenset(NAMES) - frozenset(_NORMALIZING)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A view that runs: what it says, and the plan that runs for it."""
+
+    name: str
+    said: p.Node
+    plan: p.Node
+
+    @property
+    def leaf(self) -> p.Scan:
+        """The view as a stream that a query reads."""
+        schema = self.said.schema
+        grows = p.append_only(self.said)
+        time = p.time_column(self.said) if grows else None
+        return p.Scan(leaf_name(self.name), schema, grows, time)
+
+
+def leaf_name(view: str) -> str:
+    return f"view {view}"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A query over views: the plan to run, the same with views as streams, and the views.
+
+    `reasons`: why others do not answer it, by their names.
+    """
+
+    plan: p.Node
+    over_views: p.Node
+    views: tuple[str, ...]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A view, and the form in which queries are compared with it."""
+
+    view: Running
+    said: p.Node
+    form: Form
+
+    @cached_property
+    def identities(self) -> tuple[str, ...]:
+        rows = self.form if isinstance(self.form, Rows) else self.form.rows
+        return tuple(sorted(atom.identity for atom in rows.atoms))
+
+
+class Sharing:
+    """The views that run, ready to be compared with. `tables` never change."""
+
+    def __init__(self, tables: Collection[str] = ()) -> None:
+        self._forms = Forms(frozenset(tables))
+        self._views: dict[str, _Known] = {}
+        self._reading: dict[str, dict[str, None]] = {}
+
+    def add(self, view: Running) -> None:
+        said = normalized(view.said)
+        known = _Known(view, said, self._forms.of(said))
+        self._views[view.name] = known
+        for identity in known.identities:
+            self._reading.setdefault(identity, {})[view.name] = None
+
+    def remove(self, name: str) -> None:
+        self._views.pop(name, None)
+        for names in self._reading.values():
+            names.pop(name, None)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._views
+
+    def share(self, query: p.Node, off: Collection[str] = ()) -> Shared:
+        """The query with as much of it as possible read from views."""
+        used: dict[str, Running] = {}
+        reasons: dict[str, str] = {}
+        found = self._shared(normalized(query), used, reasons)
+        if not used:
+            plan = rewrite(query, off)
+            return Shared(plan, plan, (), reasons)
+        over_views = rewrite(found, off)
+        plans = {view.leaf: view.plan for view in used.values()}
+        plan = with_closing(_read(over_views, plans), {id(v): v for v in plans.values()})
+        rest = {name: why for name, why in reasons.items() if name not in used}
+        return Shared(plan, over_views, tuple(used), rest)
+
+    def _shared(self, node: p.Node, used: dict[str, Running], reasons: dict[str, str]) -> p.Node:
+        if isinstance(node, p.Scan):
+            return node
+        best = self._best(node, reasons)
+        if best is not None:
+            view, plan = best
+            used[view.name] = view
+            return self._with_rest(plan, view, used, reasons)
+        return node.with_inputs(*(self._shared(child, used, reasons) for child in node.inputs))
+
+    def _with_rest(
+        self, plan: p.Node, view: Running, used: dict[str, Running], reasons: dict[str, str]
+    ) -> p.Node:
+        """What is joined with a view may be in others."""
+        match plan:
+            case p.Join(left, right):
+                rest = self._shared(right, used, reasons)
+                return plan.with_inputs(self._with_rest(left, view, used, reasons), rest)
+            case p.Map() | p.Filter() | p.Restrict() | p.Sync() | p.Aggregate():
+                first, *others = plan.inputs
+                return plan.with_inputs(self._with_rest(first, view, used, reasons), *others)
+        return plan
+
+    def _best(self, node: p.Node, reasons: dict[str, str]) -> tuple[Running, p.Node] | None:
+        """The answer that leaves the least to do."""
+        form = self._forms.of(node)
+        found: list[tuple[tuple[int, ...], Running, p.Node]] = []
+        for known in self._candidates(form):
+            try:
+                plan = answered(form, known.form, known.view.leaf, self._forms.identities)
+            except NoMatchError as reason:
+                reasons.setdefault(known.view.name, str(reason))
+                continue
+            found.append((_effort(plan), known.view, plan))
+        if isinstance(node, p.Union):
+            for known in self._views.values():
+                plan_of_union = answered_union(node, known.said, known.view.leaf, self._forms)
+                if plan_of_union is not None:
+                    found.append((_effort(plan_of_union), known.view, plan_of_union))
+        if not found:
+            return None
+        _, view, plan = min(found, key=lambda each: each[0])
+        return view, plan
+
+    def _candidates(self, form: Form) -> Iterable[_Known]:
+        rows = form if isinstance(form, Rows) else form.rows
+        names: dict[str, None] = {}
+        for atom in rows.atoms:
+            names |= self._reading.get(atom.identity, {})
+        return [self._views[name] for name in names]
+
+
+def normalized(plan: p.Node) -> p.Node:
+    """A plan in which conditions are where they were written, but not more of them than needed."""
+    return rewrite(plan, _OFF)
+
+
+def _effort(plan: p.Node) -> tuple[int, ...]:
+    """How much there is to do: joins, groups, points, conditions, and columns to read."""
+    nodes = plan.walk()
+
+    def count(*kinds: type[p.Node]) -> int:
+        return sum(isinstance(node, kinds) for node in nodes)
+
+    conditions = [node for node in nodes if isinstance(node, p.Filter)]
+    read = sum(len(columns(node.predicate)) for node in conditions)
+    width = sum(len(node.schema) for node in nodes if isinstance(node, p.Scan))
+    return (
+        count(p.Join),
+        count(p.Aggregate),
+        count(p.Restrict),
+        count(p.Sync),
+        read,
+        width,
+    )
+
+
+def _read(plan: p.Node, plans: Mapping[p.Scan, p.Node]) -> p.Node:
+    """The plan with those of views in the places where they are read."""
+    made: dict[int, p.Node] = {}
+    for node in plan.walk():
+        if isinstance(node, p.Scan):
+            made[id(node)] = plans.get(node, node)
+        else:
+            made[id(node)] = node.with_inputs(*(made[id(child)] for child in node.inputs))
+    return made[id(plan)]
