@@ -175,8 +175,9 @@ class Compiler:
         self._rounds: dict[str, int] = {}
         self._areas: dict[str, AreaSpec] = {}
 
-    def add(self, name: str, plan: Node, key: Key | None = None) -> None:
-        root = self._graph.lower(plan)
+    def add(self, name: str, plan: Node, key: Key | None = None, apart: bool = False) -> None:
+        """One more view; what it has in common with others is theirs, too, unless it is apart."""
+        root = (Graph(name) if apart else self._graph).lower(plan)
         for operator in root.walk():
             if not self._is_linear(operator) and operator not in self._place_of:
                 self._put(operator)

@@ -57,7 +57,17 @@ from penstock.rewrite.remove_identity_map import remove_identity_map
 from penstock.rewrite.simplify_filter import simplify_filter
 from penstock.rewrite.strengthen_outer_join import strengthen_outer_join
 
-__all__ = ["NAMES", "RULES", "Rewritten", "Rule", "commute", "reassociate", "rewrite", "trace"]
+__all__ = [
+    "NAMES",
+    "RULES",
+    "Rewritten",
+    "Rule",
+    "check_names",
+    "commute",
+    "reassociate",
+    "rewrite",
+    "trace",
+]
 
 Rule: TypeAlias = Callable[[Node], Node | None]
 _Known: TypeAlias = dict[int, tuple[Node, Node]]
@@ -113,6 +123,12 @@ class Rewritten(NamedTuple):
     """The names of the rules that changed the plan, in the order of their first use."""
 
 
+def check_names(names: Collection[str]) -> None:
+    """Names are those of rules."""
+    if unknown := sorted(set(names) - set(NAMES)):
+        raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(NAMES)}")
+
+
 def rewrite(plan: Node, off: Collection[str] = frozenset()) -> Node:
     """The plan after all rules, except those named in `off`, until none applies."""
     return trace(plan, off).plan
@@ -120,8 +136,7 @@ def rewrite(plan: Node, off: Collection[str] = frozenset()) -> Node:
 
 def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
     """As `rewrite`, and which rules did it."""
-    if unknown := sorted(set(off) - set(NAMES)):
-        raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    check_names(off)
     rules = [rule for rule in RULES if rule.__name__ not in off]
     nodes, before = plan.walk(), None
     most = 100 + 10 * len(nodes)

@@ -26,6 +26,7 @@ from penstock.physical.program import Program, base_area, view_area
 from penstock.punctuation import Punctuation
 from penstock.punctuation.closings import Closings
 from penstock.punctuation.schemes import Punctuated
+from penstock.rewrite import check_names
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.definitions import (
     ViewDefinition,
@@ -87,15 +88,20 @@ class Options:
     """`retention`: for how long, in event time, a view's changes are kept (None: always).
     `grace`: for how many seconds files stay that no commit names, for readers under way.
     `keep_input`: whether rows are kept for views that are yet to be created.
-    `unbounded`: what becomes of views that need ever more memory: warn, refuse or allow."""
+    `unbounded`: what becomes of views that need ever more memory: warn, refuse or allow.
+    `sharing`: whether views run on what others run already, or each of them apart.
+    `rules_off`: the names of rules that queries are not rewritten by."""
 
     tasks: int | None = None
     retention: int | None = None
     grace: float = 900.0
     keep_input: bool = True
     unbounded: str = "warn"
+    sharing: bool = True
+    rules_off: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        check_names(self.rules_off)
         if self.unbounded not in UNBOUNDED:
             known = ", ".join(UNBOUNDED)
             raise PlanError(f"unbounded is {self.unbounded!r}; expected one of: {known}")
@@ -188,7 +194,7 @@ class Engine:
             self.commit(Defined(name, codec.encode(definition)), *actions)
             self.definitions = {**self.definitions, name: definition}
             if isinstance(definition, ViewDefinition):
-                self._compiler.add(name, definition.plan, definition.key)
+                self._compiler.add(name, definition.plan, definition.key, definition.apart)
                 self.program = self._compiler.program()
 
     def _check_new(self, name: str, definition: Any) -> None:

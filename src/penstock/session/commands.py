@@ -28,6 +28,7 @@ from penstock.session.describing import described, explained
 from penstock.session.judging import check_memory, declared_by
 from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
+from penstock.session.sharing import explained_sharing, names_in
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
@@ -269,10 +270,17 @@ class Commands:
             return f"View {name} is created."
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self._define_constants(bound)
-        plan = rewrite(bound.plan)
-        self._check_memory(statement, plan)
-        self._engine.define(name, ViewDefinition(plan, bound.key, statement.text))
-        return " ".join([f"View {name} is created.", *waits_for(plan)])
+        shared = self._session.shared_views.share(bound.plan)
+        alone = self._rewritten(bound.plan) if shared.views else shared.plan
+        self._check_memory(statement, alone)
+        definition = ViewDefinition(
+            shared.plan, bound.key, statement.text, bound.plan, not self._engine.options.sharing
+        )
+        self._engine.define(name, definition)
+        return " ".join([f"View {name} is created.", *waits_for(alone)])
+
+    def _rewritten(self, plan: Node) -> Node:
+        return rewrite(plan, self._engine.options.rules_off)
 
     def _define_constants(self, bound: BoundView) -> None:
         for name, rows in bound.constants.items():
@@ -350,11 +358,12 @@ class Commands:
         query = statement.of if isinstance(statement.of, s.Query) else statement.of.query
         if statement.aspect is s.Aspect.MEMORY:
             return Result(str(self._memory(statement.of)))
-        if statement.aspect is not s.Aspect.PLAN:
-            Complaints(statement).unsupported(
-                f"EXPLAIN {statement.aspect.value} is not carried out yet.", "Write EXPLAIN."
-            )
-        return Result(explained(rewrite(self._bound(query).plan)))
+        plan = self._bound(query).plan
+        if statement.aspect is s.Aspect.SHARING:
+            shared = self._session.shared_views.share(plan)
+            sharing = self._engine.options.sharing
+            return Result(explained_sharing(shared, names_in(self._catalog), sharing))
+        return Result(explained(self._rewritten(plan)))
 
     # --- memory ---------------------------------------------------------------------------------
 

@@ -41,6 +41,7 @@ from penstock.session.judging import check_memory
 from penstock.session.punctuating import in_python
 from penstock.session.query import Query
 from penstock.session.results import Result
+from penstock.session.sharing import SharedViews
 from penstock.sql import parse
 from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.types import shown as sql_type
@@ -66,7 +67,9 @@ def connect(
     how many tasks a step has; `retention`, for how long in event time changes are kept; `grace`,
     for how many seconds unnamed files stay; `keep_input`, whether rows are kept so that views can
     be created after they came; `unbounded`, whether a view that needs ever more memory makes a
-    line in the log (`warn`), is refused (`refuse`) or is as good as any (`allow`).
+    line in the log (`warn`), is refused (`refuse`) or is as good as any (`allow`); `sharing`,
+    whether a view runs on what others run already; `rules_off`, the names of rules that queries
+    are not rewritten by.
     """
     known = Options.__dataclass_fields__
     for name in options:
@@ -146,6 +149,11 @@ class Session:
     def analyser(self) -> SparkAnalyser:
         return SparkAnalyser(self.spark)
 
+    @cached_property
+    def shared_views(self) -> SharedViews:
+        """The views that queries may be answered from."""
+        return SharedViews(self._engine)
+
     @property
     def engine(self) -> Engine:
         return self._engine
@@ -208,7 +216,10 @@ class Session:
         """
         known = None if key is None else tuple(key)
         check_memory(name, plan, self._engine, lambda: self.analyser)
-        self._engine.define(name, ViewDefinition(plan, known))
+        shared = self.shared_views.share(plan)
+        run = shared.plan if shared.views else plan
+        apart = not self._engine.options.sharing
+        self._engine.define(name, ViewDefinition(run, known, said=plan, apart=apart))
         return self.view(name)
 
     def scan(self, source: str) -> Scan:

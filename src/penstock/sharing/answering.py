@@ -26,6 +26,7 @@ from penstock.sharing.matching import (
     assignments,
     remainder,
     shown,
+    told,
     view_column,
 )
 from penstock.sharing.points import are_periodic
@@ -91,7 +92,7 @@ def _from_groups(
     if all(map(from_keys.can, their_keys)):
         return _same_groups(query, left, table, having, leaf)
     if having:
-        raise NoMatchError(f"it has only groups where {shown(having[0])}")
+        raise NoMatchError(f"it has only groups where {told(having[0])}")
     return _larger_groups(query, left, Deriver(table, facts), keys, leaf)
 
 
@@ -105,7 +106,7 @@ def _same_groups(
     facts = Facts((*query.conditions, *query.rows.conditions))
     for condition in having:
         if not facts.imply(condition):
-            raise NoMatchError(f"it has only groups where {shown(condition)}")
+            raise NoMatchError(f"it has only groups where {told(condition)}")
     derive = Deriver(table, left.facts)
     derive = Deriver(table, left.facts, special=lambda e: _average(e, derive.find))
     held = Facts(having)

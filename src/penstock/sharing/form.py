@@ -195,7 +195,7 @@ class Forms:
 
     def _filtered(self, below: Form, predicate: Expr) -> Form:
         """Conditions on the keys of groups are conditions on their rows, but on the one group."""
-        new = [canonical(part) for part in conjuncts(substitute(predicate, below.outputs))]
+        new = conjuncts(substitute(predicate, below.outputs))
         if isinstance(below, Rows):
             return replace(below, conditions=(*below.conditions, *new))
         inner = [part for part in new if below.keys and not has_aggregate(part)]
@@ -219,7 +219,7 @@ class Forms:
             for e in node.on
         ]
         where = conjuncts(substitute(node.where, outputs)) if node.where is not None else ()
-        conditions = (*left.conditions, *right.conditions, *map(canonical, (*on, *where)))
+        conditions = (*left.conditions, *right.conditions, *on, *where)
         return Rows((*left.atoms, *right.atoms), conditions, outputs, points)
 
     def _common(self, left: Rows, right: Rows) -> Points | Word["none"] | None:
@@ -250,7 +250,7 @@ class Forms:
             for name, e in side.outputs.items():
                 inner[name] = substitute(e, renamed)
                 names[f"{letter} {e.name}"] = name  # type: ignore[union-attr]
-            parts = sorted(fingerprint(substitute(c, renamed)) for c in side.conditions)
+            parts = sorted(fingerprint(canonical(substitute(c, renamed))) for c in side.conditions)
             told += [[(a.identity, a.window) for a in side.atoms], parts]
         on = [
             compare("<=>" if e.null_safe else "=", inner[e.left], inner[e.right]) for e in node.on
@@ -275,7 +275,7 @@ class Forms:
             return None
         bounds = [(FROM, start), (UNTIL, end)]
         new = [
-            canonical(Call(word, (substitute(e, below.outputs),), pa.bool_()))
+            Call(word, (substitute(e, below.outputs),), pa.bool_())
             for word, e in bounds
             if e is not None
         ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.algebra import plan as p
-from penstock.algebra.expr import Call, Column, Expr, conjunction
+from penstock.algebra.expr import COMPARISONS, Call, Column, Expr, conjunction
 from penstock.algebra.times import micros, shifted
 from penstock.sharing.deriving import Deriver, MissingError, floor
 from penstock.sharing.expressions import FROM, UNTIL, canonical, is_exact, is_temporal
@@ -103,7 +103,7 @@ def remainder(
     theirs = [renumbered(c, numbers) for c in view.conditions]
     for condition in theirs:
         if not facts.imply(condition):
-            raise NoMatchError(f"it has only rows where {shown(condition)}")
+            raise NoMatchError(f"it has only rows where {told(condition)}")
     held = Facts(theirs)
     covered = set(numbers.values())
     rest = tuple((i, atom) for i, atom in enumerate(query.atoms) if i not in covered)
@@ -117,7 +117,7 @@ def remainder(
     try:
         derived = [_condition(c, table, facts, held) for c in left]
     except MissingError as missing:
-        raise NoMatchError(f"it does not have {shown(missing.expr)}, to find the rows by") from None
+        raise NoMatchError(f"it does not have {shown(missing.expr)}, to select rows by") from None
     moments = tuple(c for c in derived if is_temporal(c))
     conditions = tuple(c for c in derived if not is_temporal(c))
     points = _points(query.points, view.points, bool(moments or rest), known)
@@ -181,6 +181,13 @@ def _points(
     if not contains(there, wanted, known):
         raise NoMatchError("it is not synchronized at all the points of the query")
     return wanted
+
+
+def told(condition: Expr) -> str:
+    """A condition without parentheses around it."""
+    text = shown(condition)
+    is_comparison = isinstance(condition, Call) and condition.function in COMPARISONS
+    return text[1:-1] if is_comparison else text
 
 
 def shown(expr: Expr) -> str:

@@ -1,7 +1,8 @@
 """From what a query says to a plan that reads the views that run already.
 
-A query is matched as a whole, and where that fails each part of it by itself. Views are found by
-the relations that they read. What is left to do is rewritten by the rules, in which a view is a
+A query is matched as a whole, and where that fails each part of it by itself: as it was written,
+and then as it was rewritten, with conditions where they go. Views are found by the relations that
+they read. What is left to do is rewritten by the rules, in which a view is a
 stream like any other; then its plan is put in its place, so that what it runs, runs once.
 """
 
@@ -108,7 +109,9 @@ class Sharing:
         found = self._shared(normalized(query), used, reasons)
         if not used:
             plan = rewrite(query, off)
-            return Shared(plan, plan, (), reasons)
+            found = self._shared(plan, used, {})
+            if not used:
+                return Shared(plan, plan, (), reasons)
         over_views = rewrite(found, off)
         plans = {view.leaf: view.plan for view in used.values()}
         plan = with_closing(_read(over_views, plans), {id(v): v for v in plans.values()})
