@@ -45,7 +45,7 @@ def test_oracle_what_is_answered_from_a_view_is_the_same() -> None:
         specs = Specs(rng)
         view = specs.view()
         query = specs.changed(view)
-        sharing = Sharing()
+        sharing = Sharing(thrifty=False)
         said = view.plan()
         sharing.add(Running("v", said, rewrite(said)))
         found = sharing.share(query.plan())
@@ -56,4 +56,4 @@ def test_oracle_what_is_answered_from_a_view_is_the_same() -> None:
             )
             assert_same(query.plan(), found.plan, rng, seed)
     assert matched.total() > PAIRS * EFFORT // 5, matched
-    assert matched["rows", "rows"] and matched["groups", "groups"] and matched["rows", "groups"]
+    assert {("rows", "rows"), ("groups", "groups"), ("rows", "groups")} <= matched.keys()

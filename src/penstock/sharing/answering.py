@@ -25,11 +25,10 @@ from penstock.sharing.matching import (
     Remainder,
     assignments,
     remainder,
-    shown,
-    told,
     view_column,
 )
 from penstock.sharing.points import are_periodic
+from penstock.sharing.wording import shown, told
 
 _WHOLE = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _DOUBLE = pa.float64()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.algebra import plan as p
-from penstock.algebra.expr import COMPARISONS, Call, Column, Expr, conjunction
+from penstock.algebra.expr import Call, Column, Expr, conjunction
 from penstock.algebra.times import micros, shifted
 from penstock.sharing.deriving import Deriver, MissingError, floor
 from penstock.sharing.expressions import FROM, UNTIL, canonical, is_exact, is_temporal
@@ -20,6 +20,7 @@ from penstock.sharing.facts import Facts
 from penstock.sharing.form import Atom, Rows, Window, renumbered
 from penstock.sharing.identity import Identities
 from penstock.sharing.points import Points, contains, same
+from penstock.sharing.wording import shown, told
 
 _MOST_ASSIGNMENTS = 24
 
@@ -181,26 +182,3 @@ def _points(
     if not contains(there, wanted, known):
         raise NoMatchError("it is not synchronized at all the points of the query")
     return wanted
-
-
-def told(condition: Expr) -> str:
-    """A condition without parentheses around it."""
-    text = shown(condition)
-    is_comparison = isinstance(condition, Call) and condition.function in COMPARISONS
-    return text[1:-1] if is_comparison else text
-
-
-def shown(expr: Expr) -> str:
-    """An expression for people to read: without the numbers of relations."""
-    match expr:
-        case Column(name):
-            return name.partition(":")[2].rpartition(":")[2] or name
-        case Call("until now", (time,)):
-            return f"NOW() < {shown(time)}"
-        case Call("from now", (time,)):
-            return f"{shown(time)} <= NOW()"
-        case Call(function, args, kind):
-            plain = tuple(Column(shown(arg), arg.type) for arg in args)
-            text = str(Call(function.removeprefix("aggregate ").partition("|")[0], plain, kind))
-            return text.removesuffix(", True)") + ")" if text.endswith(", True)") else text
-    return str(expr)

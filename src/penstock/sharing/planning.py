@@ -80,9 +80,13 @@ class _Known:
 
 
 class Sharing:
-    """The views that run, ready to be compared with. `tables` never change."""
+    """The views that run, ready to be compared with. `tables` never change.
 
-    def __init__(self, tables: Collection[str] = ()) -> None:
+    Who is thrifty does not read a view where that takes more than to do without.
+    """
+
+    def __init__(self, tables: Collection[str] = (), thrifty: bool = True) -> None:
+        self._thrifty = thrifty
         self._forms = Forms(frozenset(tables))
         self._views: dict[str, _Known] = {}
         self._reading: dict[str, dict[str, None]] = {}
@@ -106,10 +110,10 @@ class Sharing:
         """The query with as much of it as possible read from views."""
         used: dict[str, Running] = {}
         reasons: dict[str, str] = {}
-        found = self._shared(normalized(query), used, reasons)
+        found = self._shared(normalized(query), used, reasons, whole=True)
         if not used:
             plan = rewrite(query, off)
-            found = self._shared(plan, used, {})
+            found = self._shared(plan, used, {}, whole=True)
             if not used:
                 return Shared(plan, plan, (), reasons)
         over_views = rewrite(found, off)
@@ -118,8 +122,15 @@ class Sharing:
         rest = {name: why for name, why in reasons.items() if name not in used}
         return Shared(plan, over_views, tuple(used), rest)
 
-    def _shared(self, node: p.Node, used: dict[str, Running], reasons: dict[str, str]) -> p.Node:
-        if isinstance(node, p.Scan):
+    def _shared(
+        self,
+        node: p.Node,
+        used: dict[str, Running],
+        reasons: dict[str, str],
+        whole: bool = False,
+    ) -> p.Node:
+        """A part of a query that keeps nothing is not worth reading from a view."""
+        if isinstance(node, p.Scan) or (self._thrifty and not whole and not _keeping(node)):
             return node
         best = self._best(node, reasons)
         if best is not None:
@@ -151,6 +162,9 @@ class Sharing:
             except NoMatchError as reason:
                 reasons.setdefault(known.view.name, str(reason))
                 continue
+            if self._thrifty and _keeping(plan) > _keeping(node):
+                reasons.setdefault(known.view.name, "to read it takes more than to do without")
+                continue
             found.append((_effort(plan), known.view, plan))
         if isinstance(node, p.Union):
             for known in self._views.values():
@@ -173,6 +187,13 @@ class Sharing:
 def normalized(plan: p.Node) -> p.Node:
     """A plan in which conditions are where they were written, but not more of them than needed."""
     return rewrite(plan, _OFF)
+
+
+def _keeping(plan: p.Node) -> int:
+    """How much the operations of a plan keep: nothing, rows, or for a join those of both sides."""
+    free = (p.Scan, p.Filter, p.Map, p.Union, p.Window, p.Group)
+    kept = [node for node in plan.walk() if not isinstance(node, free)]
+    return sum(2 if isinstance(node, p.Join) else 1 for node in kept)
 
 
 def _effort(plan: p.Node) -> tuple[int, ...]:

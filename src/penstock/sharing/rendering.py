@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from penstock.algebra import plan as p
-from penstock.algebra.expr import Column, Expr, Literal, conjuncts, substitute
+from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts, substitute
 from penstock.sharing.identity import Identities
 from penstock.sharing.points import Points
+from penstock.sql.binding.types import shown
 from penstock.sql.windows import Duration
 
 
@@ -30,15 +33,16 @@ class Names:
 class _Select:
     source: str
     items: Mapping[str, Expr]
-    where: tuple[str, ...] = ()
+    where: tuple[Expr, ...] = ()
     keys: tuple[str, ...] | None = None
-    having: tuple[str, ...] = ()
+    having: tuple[Expr, ...] = ()
     distinct: bool = False
     qualify: str = ""
+    output: str = ""
 
     @property
     def is_grouped(self) -> bool:
-        return self.keys is not None or self.distinct or bool(self.qualify)
+        return self.keys is not None or self.distinct or bool(self.qualify or self.output)
 
     @property
     def is_joined(self) -> bool:
@@ -46,13 +50,13 @@ class _Select:
 
     def text(self) -> str:
         items = [_item(name, expr) for name, expr in self.items.items()]
-        words = ["SELECT DISTINCT" if self.distinct else "SELECT", ", ".join(items)]
+        words = ["SELECT", self.output, "DISTINCT" if self.distinct else "", ", ".join(items)]
         words += ["FROM", self.source]
-        words += ["WHERE", " AND ".join(self.where)] if self.where else []
+        words += ["WHERE", " AND ".join(map(_bare, self.where))] if self.where else []
         words += ["GROUP BY", ", ".join(self.keys)] if self.keys else []
-        words += ["HAVING", " AND ".join(self.having)] if self.having else []
+        words += ["HAVING", " AND ".join(map(_bare, self.having))] if self.having else []
         words += ["QUALIFY", self.qualify] if self.qualify else []
-        return " ".join(words)
+        return " ".join(filter(None, words))
 
 
 @dataclass
@@ -71,7 +75,7 @@ class _Renderer:
                 return self._filtered(self.select(source), predicate)
             case p.Map(source, outputs):
                 below = self.select(source)
-                below = self._nested(below) if below.distinct else below
+                below = self._nested(below) if below.distinct or below.output else below
                 return replace(below, items={n: substitute(e, below.items) for n, e in outputs})
             case p.Join(kind="inner"):
                 return self._joined(node)
@@ -89,9 +93,17 @@ class _Renderer:
             case p.Restrict(source, start, end):
                 below = self.select(source)
                 below = self._nested(below) if below.is_grouped else below
-                bounds = [(start, "{} <= NOW()"), (end, "NOW() < {}")]
-                new = [t.format(substitute(e, below.items)) for e, t in bounds if e is not None]
+                bounds = [(start, "{0} <= NOW()"), (end, "NOW() < {0}")]
+                new = [
+                    Call(template, (substitute(e, below.items),), pa.bool_())
+                    for e, template in bounds
+                    if e is not None
+                ]
                 return replace(below, where=(*below.where, *new))
+            case p.Changes(source, "inserted" | "deleted" as kind, None):
+                below = self.select(source)
+                below = self._nested(below) if below.output else below
+                return replace(below, output="ISTREAM" if kind == "inserted" else "DSTREAM")
             case p.Rank(source, partition, order, int() as limit, kind, None):
                 return self._ranked(self.select(source), partition, order, f"{kind}() OVER", limit)
             case p.Union(parts):
@@ -100,8 +112,9 @@ class _Renderer:
         raise NotSqlError
 
     def _filtered(self, below: _Select, predicate: Expr) -> _Select:
-        below = self._nested(below) if below.distinct or below.qualify else below
-        new = tuple(_bare(part) for part in conjuncts(substitute(predicate, below.items)))
+        nested = below.distinct or below.qualify or below.output
+        below = self._nested(below) if nested else below
+        new = conjuncts(substitute(predicate, below.items))
         if below.keys is None:
             return replace(below, where=(*below.where, *new))
         return replace(below, having=(*below.having, *new))
@@ -109,7 +122,7 @@ class _Renderer:
     def _joined(self, node: p.Join) -> _Select:
         texts: list[str] = []
         items: dict[str, Expr] = {}
-        where: list[str] = []
+        where: list[Expr] = []
         for side in (node.left, node.right):
             select = self.select(side)
             if select.is_joined:
@@ -119,13 +132,13 @@ class _Renderer:
                 continue
             alias = self._alias()
             own = _columns(select)
-            if own is None or select.where:
+            if own is None:
                 texts.append(f"({select.text()}) AS {alias}")
-                own = {name: name for name in select.items}
+                own = {name: Column(_quoted(name), e.type) for name, e in select.items.items()}
             else:
                 texts.append(f"{select.source} AS {alias}")
-            for name, column in own.items():
-                items[name] = Column(f"{alias}.{_quoted(column)}", select.items[name].type)
+                where += [_of(alias, condition) for condition in select.where]
+            items |= {name: _of(alias, column) for name, column in own.items()}
         on = [f"{items[e.left]} {'<=>' if e.null_safe else '='} {items[e.right]}" for e in node.on]
         if node.where is not None:
             on += [_bare(part) for part in conjuncts(substitute(node.where, items))]
@@ -145,7 +158,7 @@ class _Renderer:
             if call.where is not None:
                 text = f"{text} FILTER (WHERE {_bare(below.items[call.where])})"
             items[call.name] = Column(text, node.schema.field(call.name).type)
-        keys = tuple(str(below.items[key]) for key in node.keys)
+        keys = tuple(_bare(below.items[key]) for key in node.keys)
         return replace(below, items=items, keys=keys)
 
     def _ranked(
@@ -201,10 +214,20 @@ def _own(node: p.Node) -> dict[str, Expr]:
     return {f.name: Column(_quoted(f.name), f.type) for f in node.schema}
 
 
-def _columns(select: _Select) -> dict[str, str] | None:
+def _columns(select: _Select) -> dict[str, Column] | None:
     """The columns of the source that its items are; None where they are more than that."""
-    found = {n: e.name.strip("`") for n, e in select.items.items() if isinstance(e, Column)}
+    found = {n: e for n, e in select.items.items() if isinstance(e, Column)}
     return found if len(found) == len(select.items) and not select.is_grouped else None
+
+
+def _of(alias: str, expr: Expr) -> Expr:
+    """The expression over the columns of a relation of that name."""
+    match expr:
+        case Column(name, kind):
+            return Column(f"{alias}.{name}", kind)
+        case Call(function, args, kind):
+            return Call(function, tuple(_of(alias, arg) for arg in args), kind)
+    return expr
 
 
 def _item(name: str, expr: Expr) -> str:
@@ -218,7 +241,7 @@ def _quoted(name: str) -> str:
 
 def _bare(expr: Expr) -> str:
     """Without the parentheses around all of it."""
-    text = str(expr)
+    text = str(_with_types(expr))
     if isinstance(expr, Literal | Column) or not (text.startswith("(") and text.endswith(")")):
         return text
     depth = 0
@@ -227,3 +250,13 @@ def _bare(expr: Expr) -> str:
         if depth == 0 and i < len(text) - 1:
             return text
     return text[1:-1]
+
+
+def _with_types(expr: Expr) -> Expr:
+    """The expression with the types of its casts in it."""
+    match expr:
+        case Call("cast", (arg,), kind):
+            return Call(f"CAST({{0}} AS {shown(kind)})", (_with_types(arg),), kind)
+        case Call(function, args, kind):
+            return Call(function, tuple(map(_with_types, args)), kind)
+    return expr
