@@ -156,7 +156,7 @@ def base_area(view: str) -> str:
 
 def program_of(plan: Node, name: str = "") -> Program:
     """The program of one plan by itself."""
-    compiler = Compiler(Graph())
+    compiler = Compiler()
     compiler.add(name, plan)
     return compiler.program()
 
@@ -164,8 +164,9 @@ def program_of(plan: Node, name: str = "") -> Program:
 class Compiler:
     """Makes a program of views; one more costs no more than what only it needs."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    def __init__(self, graph: Graph | None = None) -> None:
+        self._graph = graph or Graph()
+        self._roots: dict[str, Operator] = {}
         self._places: list[Place] = []
         self._place_of: dict[Operator, int] = {}
         self._linear: dict[Operator, bool] = {}
@@ -178,16 +179,29 @@ class Compiler:
     def add(self, name: str, plan: Node, key: Key | None = None, apart: bool = False) -> None:
         """One more view; what it has in common with others is theirs, too, unless it is apart."""
         root = (Graph(name) if apart else self._graph).lower(plan)
+        self.put(name, root, view_spec(name, root.schema, key))
+
+    def put(self, name: str, root: Operator, area: AreaSpec) -> None:
+        """A view of what an operator gives."""
+        self._roots[name] = root
         for operator in root.walk():
             if not self._is_linear(operator) and operator not in self._place_of:
                 self._put(operator)
-        self._areas[name] = view_spec(name, root.schema, key)
+        self._areas[name] = area
         if self._is_linear(root):
             self._origins[name] = self._lane(root, tuple(root.schema.names))
             self._rounds[name] = 0
         else:
             self._origins[name] = FromOperator(self._place_of[root])
             self._rounds[name] = self._round(root)
+
+    @property
+    def roots(self) -> dict[str, str]:
+        """The views by the identities of what gives them; the first one where several are equal."""
+        return {root.identity: name for name, root in reversed(self._roots.items())}
+
+    def root(self, view: str) -> Operator:
+        return self._roots[view]
 
     def program(self) -> Program:
         """Of the views so far."""

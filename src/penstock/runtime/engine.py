@@ -20,20 +20,20 @@ import pyarrow as pa
 from penstock.algebra import codec
 from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF
-from penstock.errors import PlanError, UnsupportedError
+from penstock.errors import PlanError
 from penstock.physical.lower import Graph
 from penstock.physical.program import Program, base_area, view_area
 from penstock.punctuation import Punctuation
 from penstock.punctuation.closings import Closings
 from penstock.punctuation.schemes import Punctuated
 from penstock.rewrite import check_names
-from penstock.runtime.backfill import Backfill
+from penstock.runtime.attaching import beginning, check_kept
+from penstock.runtime.backfill import Backfill, Given
 from penstock.runtime.definitions import (
     ViewDefinition,
     compiler_of,
     decoded,
     of_kind,
-    sources_of,
 )
 from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs, store_of
@@ -154,14 +154,18 @@ class Engine:
     def views(self) -> Mapping[str, ViewDefinition]:
         return of_kind(ViewDefinition, self.definitions)
 
-    def define(self, name: str, definition: Any) -> None:
-        """Add a source, a view, or what is merely to be kept; a plan is a view without a key."""
+    def define(self, name: str, definition: Any, from_now: bool = False) -> None:
+        """Add a source, a view, or what is merely to be kept; a plan is a view without a key.
+
+        A view that starts from now sees nothing of streams that came before; it runs apart.
+        """
         if isinstance(definition, Node):
             definition = ViewDefinition(definition)
         self._check_new(name, definition)
         if isinstance(definition, ViewDefinition):
+            definition = replace(definition, apart=True) if from_now else definition
             with self._moving:
-                self._define_view(name, definition)
+                self._define_view(name, definition, from_now)
         else:
             if isinstance(definition, SourceDefinition):  # one of the name may have been dropped
                 shutil.rmtree(self.checkpoint(name), ignore_errors=True)
@@ -210,12 +214,23 @@ class Engine:
                 "be late; create sources before the others end, or use a new directory"
             )
 
-    def _define_view(self, name: str, view: ViewDefinition) -> None:
-        """Start a view as if it had always been there; rows may come in the meantime."""
-        program = compiler_of({name: view}, self._graph).program()
-        frontier = self.manifest.frontier
-        backfill = self._backfill(f"view {name!r}", view.plan, program)
-        new = program.specs().keys() - self.program.specs().keys()
+    def _define_view(self, name: str, view: ViewDefinition, from_now: bool) -> None:
+        """Start a view as if it had always been there; rows may come in the meantime.
+
+        It is made up from what running views gave and from the rows of sources that are kept. Where
+        not all of the past is known, its changes are told from now on.
+        """
+        compiler = compiler_of({name: view}, self._graph)
+        alone, frontier = compiler.program(), self.manifest.frontier
+        start = beginning(name, compiler, self.program, self._compiler.roots, self.manifest)
+        sources = start.sources
+        if from_now:
+            sources = tuple(s for s in sources if s in self.sources and self.sources[s].is_table)
+        else:
+            check_kept(f"view {name!r}", sources, self.sources, self.manifest)
+        backfill = self._backfill(start.program, sources, start.given)
+        new = alone.specs().keys() - self.program.specs().keys()
+        program = start.program
         missing = [lane for lane in program.lanes.values() if lane.name in new]
         effects = Effects(program, (), BEGIN, BEGIN)
         backfill.fill(self.manifest, program.lanes.values() if frontier > BEGIN else missing)
@@ -223,7 +238,10 @@ class Engine:
             effects = backfill.run(frontier, answers(program, self._said(view.sources)))
         with self._mutex:
             backfill.fill(self.manifest, missing)  # what came since is not before the frontier
-            actions: list[Action] = effects.publications() if frontier > BEGIN else []
+            actions: list[Action] = []
+            if frontier > BEGIN:
+                short = start.short or from_now
+                actions += effects.as_base() if short else effects.publications()
             for area in sorted(new):
                 actions += effects.founded(area, backfill.lane(area))
             self._define(name, view, *actions)
@@ -236,7 +254,8 @@ class Engine:
         manifest, name = self.manifest, "answer"
         view = ViewDefinition(plan, None if key is None else tuple(key))
         program = compiler_of({name: view}, Graph()).program()
-        backfill = self._backfill("the query", plan, program)
+        check_kept("the query", sorted(view.sources), self.sources, manifest)
+        backfill = self._backfill(program, sorted(view.sources))
         backfill.fill(manifest, program.lanes.values())
         over = {s: replace(c, ended=self._end(s)) for s, c in self._said(view.sources).items()}
         effects = backfill.run(INF, answers(program, over))
@@ -268,20 +287,11 @@ class Engine:
             self.definitions, self.program = rest, program
             self._graph, self._compiler = graph, compiler
 
-    def _backfill(self, who: str, plan: Node, program: Program) -> Backfill:
-        scanned = sorted(sources_of(plan))
-        for name in scanned:
-            if name not in self.sources:
-                known = ", ".join(self.sources) or "none"
-                raise PlanError(f"{who} reads {name!r}; the sources are: {known}")
-            state = self.source_state(name)
-            if state.accepted and not state.kept:
-                raise UnsupportedError(
-                    f"{who} reads {name!r}, whose rows so far it would not see: they were not "
-                    "kept. Create views before the first rows, or connect with keep_input=True"
-                )
-        sources = [self.sources[name] for name in scanned]
-        return Backfill(program, sources, self._jobs, self.runs, self.tasks)
+    def _backfill(
+        self, program: Program, sources: Iterable[str], given: Iterable[Given] = ()
+    ) -> Backfill:
+        found = [self.sources[name] for name in sources]
+        return Backfill(program, found, self._jobs, self.runs, self.tasks, given)
 
     # --- receiving ------------------------------------------------------------------------------
 

@@ -270,13 +270,13 @@ class Commands:
             return f"View {name} is created."
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self._define_constants(bound)
-        shared = self._session.shared_views.share(bound.plan)
-        alone = self._rewritten(bound.plan) if shared.views else shared.plan
+        alone = plan = self._rewritten(bound.plan)
+        apart = statement.from_now or not self._engine.options.sharing
+        if not apart:
+            plan = self._session.shared_views.share(bound.plan, alone).plan
         self._check_memory(statement, alone)
-        definition = ViewDefinition(
-            shared.plan, bound.key, statement.text, bound.plan, not self._engine.options.sharing
-        )
-        self._engine.define(name, definition)
+        definition = ViewDefinition(plan, bound.key, statement.text, bound.plan, apart)
+        self._engine.define(name, definition, statement.from_now)
         return " ".join([f"View {name} is created.", *waits_for(alone)])
 
     def _rewritten(self, plan: Node) -> Node:

@@ -208,18 +208,23 @@ class Session:
         self._engine.define_table(name, columns, fitted(rows, columns))
         return self.scan(name)
 
-    def create_view(self, name: str, plan: Node, key: Sequence[str] | None = None) -> View:
+    def create_view(
+        self, name: str, plan: Node, key: Sequence[str] | None = None, from_now: bool = False
+    ) -> View:
         """A view that is always the plan's answer on the input so far.
 
         `key` names columns that no two records of the view share at any time: with it, changes
-        show an update where a record takes another's place.
+        show an update where a record takes another's place. `from_now`: the input is what comes
+        from now on, and tables.
         """
         known = None if key is None else tuple(key)
         check_memory(name, plan, self._engine, lambda: self.analyser)
-        shared = self.shared_views.share(plan)
-        run = shared.plan if shared.views else plan
-        apart = not self._engine.options.sharing
-        self._engine.define(name, ViewDefinition(run, known, said=plan, apart=apart))
+        apart = from_now or not self._engine.options.sharing
+        shared = None if apart else self.shared_views.share(plan)
+        run = shared.plan if shared is not None and shared.views else plan
+        said = None if run is plan else plan
+        definition = ViewDefinition(run, known, said=said, apart=apart)
+        self._engine.define(name, definition, from_now)
         return self.view(name)
 
     def scan(self, source: str) -> Scan:

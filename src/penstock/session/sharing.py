@@ -25,13 +25,13 @@ class SharedViews:
         self._tables: frozenset[str] = frozenset()
         self._known: dict[str, ViewDefinition] = {}
 
-    def share(self, plan: Node) -> Shared:
-        """What a query is to run; where nothing is to be shared, the query by itself."""
+    def share(self, plan: Node, alone: Node | None = None) -> Shared:
+        """What a query is to run; `alone` is the plan of the query by itself, where it is known."""
         options = self._engine.options
+        alone = rewrite(plan, options.rules_off) if alone is None else alone
         if not options.sharing:
-            alone = rewrite(plan, options.rules_off)
             return Shared(alone, alone, ())
-        return self._current().share(plan, options.rules_off)
+        return self._current().share(plan, alone, options.rules_off)
 
     def _current(self) -> Sharing:
         views = {name: view for name, view in self._engine.views.items() if not view.apart}

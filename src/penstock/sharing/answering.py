@@ -38,7 +38,7 @@ def answered(query: Form, view: Form, leaf: p.Node, known: Identities) -> p.Node
     """The query over a view, which is read as `leaf`; raises NoMatchError where that cannot be."""
     rows = query if isinstance(query, Rows) else query.rows
     their_rows = view if isinstance(view, Rows) else view.rows
-    reason = NoMatchError("it reads other streams, or reads them in another way")
+    reasons: list[NoMatchError] = []
     for numbers in assignments(rows, their_rows):
         try:
             if isinstance(view, Rows):
@@ -47,11 +47,13 @@ def answered(query: Form, view: Form, leaf: p.Node, known: Identities) -> p.Node
             if isinstance(query, Rows):
                 raise NoMatchError("it has groups, and the query needs their rows")
             return _from_groups(query, view, leaf, numbers, known)
-        except NoMatchError as found:
-            reason = found
+        except NoMatchError as reason:
+            reasons.append(reason)
         except MissingError as missing:
-            reason = NoMatchError(f"it does not have {shown(missing.expr)}")
-    raise reason
+            reasons.append(NoMatchError(f"it does not have {shown(missing.expr)}"))
+    if reasons:
+        raise reasons[0]
+    raise NoMatchError("it reads other streams, or reads them in another way")
 
 
 def _from_rows(query: Form, left: Remainder, leaf: p.Node) -> p.Node:

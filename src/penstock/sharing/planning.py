@@ -33,11 +33,16 @@ _OFF = frozenset(NAMES) - frozenset(_NORMALIZING)
 
 @dataclass(frozen=True)
 class Running:
-    """A view that runs: what it says, and the plan that runs for it."""
+    """A view that runs, or a part of one: what it says, and the plan that runs for it."""
 
     name: str
     said: p.Node
     plan: p.Node
+    identity: str = ""
+
+    @property
+    def key(self) -> str:
+        return self.identity or self.name
 
     @property
     def leaf(self) -> p.Scan:
@@ -72,6 +77,7 @@ class _Known:
     view: Running
     said: p.Node
     form: Form
+    is_part: bool = False
 
     @cached_property
     def identities(self) -> tuple[str, ...]:
@@ -90,29 +96,50 @@ class Sharing:
         self._forms = Forms(frozenset(tables))
         self._views: dict[str, _Known] = {}
         self._reading: dict[str, dict[str, None]] = {}
+        self._owners: dict[str, dict[str, None]] = {}
 
     def add(self, view: Running) -> None:
+        """A view, and its parts: what it joins and groups on the way."""
         said = normalized(view.said)
-        known = _Known(view, said, self._forms.of(said))
-        self._views[view.name] = known
+        self._add(_Known(view, said, self._forms.of(said)))
+        parts = [n for n in view.plan.walk() if _is_block(n) and n is not view.plan]
+        for number, node in enumerate(parts, start=1):
+            identity = self._forms.identities.of(node)
+            if identity not in self._owners:
+                part = Running(f"part {number} of {view.name}", node, node, identity)
+                self._add(_Known(part, node, self._forms.of(node), is_part=True))
+            self._owners.setdefault(identity, {})[view.name] = None
+
+    def _add(self, known: _Known) -> None:
+        self._views[known.view.key] = known
         for identity in known.identities:
-            self._reading.setdefault(identity, {})[view.name] = None
+            self._reading.setdefault(identity, {})[known.view.key] = None
 
     def remove(self, name: str) -> None:
-        self._views.pop(name, None)
-        for names in self._reading.values():
-            names.pop(name, None)
+        self._remove(name)
+        for identity, owners in list(self._owners.items()):
+            owners.pop(name, None)
+            if not owners:
+                self._remove(identity)
+                del self._owners[identity]
+
+    def _remove(self, key: str) -> None:
+        self._views.pop(key, None)
+        for keys in self._reading.values():
+            keys.pop(key, None)
 
     def __contains__(self, name: object) -> bool:
         return name in self._views
 
-    def share(self, query: p.Node, off: Collection[str] = ()) -> Shared:
-        """The query with as much of it as possible read from views."""
+    def share(
+        self, query: p.Node, alone: p.Node | None = None, off: Collection[str] = ()
+    ) -> Shared:
+        """The query with as much of it as possible read from views; `alone` is it rewritten."""
         used: dict[str, Running] = {}
         reasons: dict[str, str] = {}
         found = self._shared(normalized(query), used, reasons, whole=True)
         if not used:
-            plan = rewrite(query, off)
+            plan = rewrite(query, off) if alone is None else alone
             found = self._shared(plan, used, {}, whole=True)
             if not used:
                 return Shared(plan, plan, (), reasons)
@@ -160,12 +187,13 @@ class Sharing:
             try:
                 plan = answered(form, known.form, known.view.leaf, self._forms.identities)
             except NoMatchError as reason:
-                reasons.setdefault(known.view.name, str(reason))
+                if not known.is_part:
+                    reasons.setdefault(known.view.name, str(reason))
                 continue
             if self._thrifty and _keeping(plan) > _keeping(node):
                 reasons.setdefault(known.view.name, "to read it takes more than to do without")
                 continue
-            found.append((_effort(plan), known.view, plan))
+            found.append(((*_effort(plan), int(known.is_part)), known.view, plan))
         if isinstance(node, p.Union):
             for known in self._views.values():
                 plan_of_union = answered_union(node, known.said, known.view.leaf, self._forms)
@@ -182,6 +210,14 @@ class Sharing:
         for atom in rows.atoms:
             names |= self._reading.get(atom.identity, {})
         return [self._views[name] for name in names]
+
+
+def _is_block(node: p.Node) -> bool:
+    """Whether a node is what others may need as well: rows joined, rows grouped."""
+    match node:
+        case p.Join(kind="inner") | p.Aggregate() | p.Distinct():
+            return True
+    return False
 
 
 def normalized(plan: p.Node) -> p.Node:

@@ -70,7 +70,7 @@ class _Renderer:
             return _Select(known, _own(node))
         match node:
             case p.Scan(name):
-                return _Select(name.removeprefix("view "), _own(node))
+                return _Select(_quoted(name.removeprefix("view ")), _own(node))
             case p.Filter(source, predicate):
                 return self._filtered(self.select(source), predicate)
             case p.Map(source, outputs):

@@ -211,10 +211,13 @@ class StatementParser(QueryParser):
         if self._match(TokenType.L_PAREN):
             columns = self.parse_names("a column of the view")
             self.expect(TokenType.R_PAREN, ")", "the columns of the view")
+        from_now = bool(self.skip_word("START"))
+        if from_now and not self.skip_word("NOW"):
+            self.complain("NOW", f"Write CREATE VIEW {name} START NOW AS SELECT a FROM s.")
         if not self._match(TokenType.ALIAS):
             self.complain("AS and a query", f"Write CREATE VIEW {name} AS SELECT a FROM s.")
-        query = self.parse_query()
-        return CreateView(name, query, columns, if_not_exists, sql=self.sql, span=self.place(start))
+        told = (name, self.parse_query(), columns, if_not_exists, from_now)
+        return CreateView(*told, sql=self.sql, span=self.place(start))
 
     def _parse_create_stream(self, start: Token) -> CreateStream:
         if_not_exists = self._parse_if_not_exists()

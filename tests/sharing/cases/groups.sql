@@ -73,7 +73,9 @@ EXPLAIN SHARING SELECT room FROM readings [RANGE 5] GROUP BY room HAVING count(*
 -- groups that are missing, of larger ones
 CREATE VIEW v AS SELECT room, kind, count(*) AS n FROM readings [RANGE 5] GROUP BY room, kind HAVING count(*) > 1;
 EXPLAIN SHARING SELECT room, count(*) AS n FROM readings [RANGE 5] GROUP BY room HAVING count(*) > 2;
-> Answered from no view that runs.
+> Answered from part 1 of v:
+>   SELECT `readings.room` AS room, coalesce(sum(`count(*)`), 0) AS n FROM `part 1 of v` GROUP BY `readings.room` HAVING coalesce(sum(`count(*)`), 0) > 2
+> Not from these:
 >   v: it has only groups where count(*) > 1
 
 -- groups of rows

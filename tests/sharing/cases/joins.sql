@@ -13,8 +13,10 @@ EXPLAIN SHARING SELECT a.room FROM room_temp r JOIN alarms [RANGE 5] a ON r.room
 -- floats that are equal need not be the same
 CREATE VIEW v AS SELECT a.x, a.room FROM readings [RANGE 5] a JOIN readings [RANGE 5] b ON a.x = b.x WHERE a.temp > 3;
 EXPLAIN SHARING SELECT b.x FROM readings [RANGE 5] a JOIN readings [RANGE 5] b ON a.x = b.x WHERE a.temp > 3;
-> Answered from no view that runs.
->   v: it has only rows where temp > 3
+> Answered from part 1 of v:
+>   SELECT `b.x` AS x FROM `part 1 of v`
+> Not from these:
+>   v: it does not have x
 
 -- a join of more
 CREATE VIEW v AS SELECT r.room, r.temp, a.level FROM room_temp r JOIN alarms [RANGE 5] a ON r.room = a.room;
