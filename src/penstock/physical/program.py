@@ -8,10 +8,11 @@ a later round. A join followed by a grouping on its key is one round; so is any 
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache
+from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -115,12 +116,21 @@ class Place:
 
 @dataclass(frozen=True)
 class Program:
+    """What tasks do. It is the same from step to step: a process that has had it reads it once."""
+
     places: tuple[Place, ...]
     lanes: Mapping[str, Lane]
     edges: tuple[Edge, ...]
     views: Mapping[str, Origin]
     view_rounds: Mapping[str, int]
     view_areas: Mapping[str, AreaSpec]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _program, (self._pickled,)
+
+    @cached_property
+    def _pickled(self) -> bytes:
+        return pickle.dumps([getattr(self, field.name) for field in fields(self)])
 
     @property
     def rounds(self) -> int:
@@ -137,6 +147,11 @@ class Program:
         for view, spec in self.view_areas.items():
             found |= {view_area(view): spec, base_area(view): spec}
         return found
+
+
+@lru_cache(maxsize=8)
+def _program(pickled: bytes) -> Program:
+    return Program(*pickle.loads(pickled))
 
 
 def view_area(view: str) -> str:

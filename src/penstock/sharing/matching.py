@@ -42,7 +42,13 @@ class Remainder:
     table: tuple[tuple[Expr, str], ...]
 
     def over(self, view: p.Node) -> p.Node:
-        """Rows with the columns of the view, and of the other relations, under their own names."""
+        """Rows with the columns of the view, and of the other relations, under their own names.
+
+        Where nothing comes before them, the points are those of the view: many may look at it then.
+        """
+        points = self.points
+        if points is not None and not (self.rest or self.moments):
+            view, points = p.Sync(view, points), None
         node: p.Node = p.Map(
             view, tuple((view_column(f.name), Column(f.name, f.type)) for f in view.schema)
         )
@@ -63,7 +69,7 @@ class Remainder:
                 if moment.function == FROM
                 else p.Restrict(node, None, time)
             )
-        return node if self.points is None else p.Sync(node, self.points)
+        return node if points is None else p.Sync(node, points)
 
 
 def view_column(name: str) -> str:

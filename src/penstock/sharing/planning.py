@@ -143,9 +143,11 @@ class Sharing:
             found = self._shared(plan, used, {}, whole=True)
             if not used:
                 return Shared(plan, plan, (), reasons)
-        over_views = rewrite(found, off)
-        plans = {view.leaf: view.plan for view in used.values()}
-        plan = with_closing(_read(over_views, plans), {id(v): v for v in plans.values()})
+        plans: dict[p.Node, p.Node] = {view.leaf: view.plan for view in used.values()}
+        marked = _synchronized(found, plans)
+        over_views = rewrite(_put(found, {sync: leaf for leaf, sync in marked.items()}), off)
+        over_views = _put(over_views, marked)
+        plan = with_closing(_put(over_views, plans), {id(v): v for v in plans.values()})
         rest = {name: why for name, why in reasons.items() if name not in used}
         return Shared(plan, over_views, tuple(used), rest)
 
@@ -252,12 +254,21 @@ def _effort(plan: p.Node) -> tuple[int, ...]:
     )
 
 
-def _read(plan: p.Node, plans: Mapping[p.Scan, p.Node]) -> p.Node:
-    """The plan with those of views in the places where they are read."""
+def _synchronized(plan: p.Node, leaves: Collection[p.Node]) -> dict[p.Node, p.Node]:
+    """Views at points of synchronization, as streams: what is done to them is done after that."""
+    found: dict[p.Node, p.Node] = {}
+    for node in plan.walk():
+        if isinstance(node, p.Sync) and node.input in leaves and node not in found.values():
+            found[p.Scan(f"points {len(found)}", node.schema)] = node
+    return found
+
+
+def _put(plan: p.Node, others: Mapping[p.Node, p.Node]) -> p.Node:
+    """The plan with other nodes in the places of some."""
     made: dict[int, p.Node] = {}
     for node in plan.walk():
-        if isinstance(node, p.Scan):
-            made[id(node)] = plans.get(node, node)
+        if node in others:
+            made[id(node)] = others[node]
         else:
             made[id(node)] = node.with_inputs(*(made[id(child)] for child in node.inputs))
     return made[id(plan)]
