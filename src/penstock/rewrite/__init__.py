@@ -18,6 +18,7 @@ from penstock.algebra.plan import Node
 from penstock.errors import PlanError
 from penstock.rewrite.bound_rank import bound_rank
 from penstock.rewrite.commute import commute
+from penstock.rewrite.copy_filter_across_join import copy_filter_across_join
 from penstock.rewrite.drop_distinct_in_union import drop_distinct_in_union
 from penstock.rewrite.flatten_union import flatten_union
 from penstock.rewrite.join_on_equalities import join_on_equalities
@@ -100,6 +101,7 @@ RULES: tuple[Rule, ...] = (
     merge_filter_into_join,
     join_on_equalities,
     push_join_condition,
+    copy_filter_across_join,
     push_group_through_window,
     remove_distinct,
     drop_distinct_in_union,

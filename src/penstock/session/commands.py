@@ -24,7 +24,7 @@ from penstock.runtime.objections import misnamed_format, objection
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
-from penstock.session.describing import described, explained
+from penstock.session.describing import described, explained, explained_rules
 from penstock.session.judging import check_memory, declared_by
 from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
@@ -363,7 +363,7 @@ class Commands:
             shared = self._session.shared_views.share(plan)
             sharing = self._engine.options.sharing
             return Result(explained_sharing(shared, names_in(self._catalog), sharing))
-        return Result(explained(self._rewritten(plan)))
+        return Result(explained_rules(plan, self._engine.options.rules_off))
 
     # --- memory ---------------------------------------------------------------------------------
 

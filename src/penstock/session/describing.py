@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from textwrap import indent
+from collections.abc import Collection, Iterable, Mapping
+from textwrap import fill, indent
 
 import pyarrow as pa
 
@@ -12,6 +12,7 @@ from penstock.algebra.plan import Node, Periodic, Scan, Sync, TimePoints
 from penstock.memory.summaries import described_summary
 from penstock.physical.outline import outline as physical_outline
 from penstock.physical.program import program_of
+from penstock.rewrite import trace
 from penstock.sql.binding import Entry, Moment, Relation, SyncPoints
 from penstock.sql.binding.catalog import Point
 from penstock.sql.binding.synchronization import meet
@@ -127,5 +128,17 @@ def _point_text(point: Point, ticks: bool) -> str:
 def explained(plan: Node) -> str:
     """What a plan says, and what would run: one tree each."""
     said, run = outline(plan, described_summary), physical_outline(program_of(plan), "")
-    trees = {"logical plan": said, "physical plan": run}
+    return _trees({"logical plan": said, "physical plan": run})
+
+
+def explained_rules(said: Node, rules_off: Collection[str]) -> str:
+    """A plan as it was written, as it was rewritten and by which rules, and what would run."""
+    plan, fired = trace(said, rules_off)
+    if not fired:
+        return explained(plan)
+    rules = fill(f"rewritten by {', '.join(fired)}", 100, subsequent_indent="  ")
+    return "\n\n".join([_trees({"as written": outline(said)}), rules, explained(plan)])
+
+
+def _trees(trees: Mapping[str, str]) -> str:
     return "\n\n".join(f"{title}\n{indent(tree, '  ')}" for title, tree in trees.items())
