@@ -11,7 +11,7 @@ LOG := $(VENV)/setup.log
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-punctuation docs test test-fast check format bench-bounded bench-kernels \
-  bench-engine bench-punctuation clean moved
+  bench-engine bench-punctuation bench-sharing clean moved
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +54,9 @@ bench-engine: $(STAMP) ## Measure Penstock beside plain Structured Streaming
 
 bench-punctuation: $(STAMP) ## Measure what punctuations cost and save
 	@$(PY) -m bench.punctuation
+
+bench-sharing: $(STAMP) ## Measure overlapping queries, shared and apart
+	@$(PY) -m bench.sharing
 
 clean: ## Remove all that make creates, .venv included
 	@rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
