@@ -178,3 +178,28 @@ def test_what_nobody_needs_any_more_is_freed(tmp_path: Path) -> None:
         db.sql("DROP VIEW coarse")
         left = [name for name in db.engine.manifest.areas if not name.startswith("input")]
         assert left == []
+
+
+# --- views that come together -----------------------------------------------------------------
+
+
+def test_views_of_different_periods_that_come_together_share_what_they_say(tmp_path: Path) -> None:
+    """At periods 4 and 6, from one group each at period 2."""
+    query = "SELECT room, median(temp) AS m FROM readings [RANGE 10 SLIDE {}] GROUP BY room"
+    statements = [f"CREATE VIEW v{n} AS {query.format(n)}" for n in (4, 6)]
+    found = []
+    for together in (True, False):
+        with opened(tmp_path / str(together)) as db:
+            for text in ["; ".join(statements)] if together else statements:
+                db.sql(text)
+            for batch in range(3):
+                feed(db, batch)
+            db.source("readings").end()
+            db.source("alarms").end()
+            db.step()
+            kernels = {name.split("/")[0] for name in areas(db, "GroupAggregate")}
+            found.append(
+                [len(kernels), rows(db.view("v4").changes()), rows(db.view("v6").changes())]
+            )
+    assert [count for count, *_ in found] == [1, 2]
+    assert found[0][1:] == found[1][1:]

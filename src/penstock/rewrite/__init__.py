@@ -60,6 +60,7 @@ from penstock.rewrite.strengthen_outer_join import strengthen_outer_join
 
 __all__ = [
     "NAMES",
+    "ORDER_JOINS",
     "RULES",
     "Rewritten",
     "Rule",
@@ -117,6 +118,8 @@ RULES: tuple[Rule, ...] = (
 )
 
 NAMES: tuple[str, ...] = tuple(rule.__name__ for rule in RULES)
+ORDER_JOINS = "order_joins"
+"""What orders joins before the rules; it can be switched off as they can."""
 
 
 class Rewritten(NamedTuple):
@@ -126,9 +129,10 @@ class Rewritten(NamedTuple):
 
 
 def check_names(names: Collection[str]) -> None:
-    """Names are those of rules."""
-    if unknown := sorted(set(names) - set(NAMES)):
-        raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    """Names are those of what can be switched off."""
+    known = (*NAMES, ORDER_JOINS)
+    if unknown := sorted(set(names) - set(known)):
+        raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(known)}")
 
 
 def rewrite(plan: Node, off: Collection[str] = frozenset()) -> Node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from penstock.algebra.plan import Node
-from penstock.errors import PlanError, UnsupportedError
+from penstock.errors import PenstockError, PlanError, UnsupportedError
 from penstock.memory.asking import verdict
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
@@ -28,6 +28,7 @@ from penstock.session.describing import described, explained, explained_rules
 from penstock.session.judging import check_memory, declared_by
 from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
+from penstock.session.seeing import in_order
 from penstock.session.sharing import explained_sharing, names_in
 from penstock.sql import parse
 from penstock.sql import statements as s
@@ -88,6 +89,23 @@ class Commands:
             f"{type(statement).__name__.upper()} is not carried out yet.",
             context=statement.context(),
         )
+
+    def views_together(self, statements: Sequence[s.Statement]) -> dict[str, Node]:
+        """The views that the first statements create one after the other, by what they say.
+
+        Only those that read what is there already, at some points in time, are worth a look.
+        """
+        found: dict[str, Node] = {}
+        if len(statements) < 2:
+            return found
+        for statement in statements:
+            if not isinstance(statement, s.CreateView) or not _has_points(statement.query):
+                break
+            try:
+                found[statement.name.text] = self._bound(statement.query).plan
+            except PenstockError:
+                break
+        return found if len(found) > 1 else {}
 
     def plan(self, query: s.Query) -> Node:
         """What a query says; it is not run."""
@@ -270,12 +288,13 @@ class Commands:
             return f"View {name} is created."
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self._define_constants(bound)
-        alone = plan = self._rewritten(bound.plan)
+        said = in_order(bound.plan, self._engine)
+        alone = plan = self._rewritten(said)
         apart = statement.from_now or not self._engine.options.sharing
         if not apart:
-            plan = self._session.shared_views.share(bound.plan, alone).plan
+            plan = self._session.shared_views.share(said, alone).plan
         self._check_memory(statement, alone)
-        definition = ViewDefinition(plan, bound.key, statement.text, bound.plan, apart)
+        definition = ViewDefinition(plan, bound.key, statement.text, said, apart)
         self._engine.define(name, definition, statement.from_now)
         return " ".join([f"View {name} is created.", *waits_for(alone)])
 
@@ -358,7 +377,7 @@ class Commands:
         query = statement.of if isinstance(statement.of, s.Query) else statement.of.query
         if statement.aspect is s.Aspect.MEMORY:
             return Result(str(self._memory(statement.of)))
-        plan = self._bound(query).plan
+        plan = in_order(self._bound(query).plan, self._engine)
         if statement.aspect is s.Aspect.SHARING:
             shared = self._session.shared_views.share(plan)
             sharing = self._engine.options.sharing
@@ -447,6 +466,12 @@ class Commands:
     def _catalog(self) -> Catalog:
         kinds = time_types(self._engine.sources.values())
         return catalog_of(self._engine.definitions, next(iter(kinds), None))
+
+
+def _has_points(query: s.Query) -> bool:
+    """Whether a query looks at what it reads at some points in time only."""
+    words = query.text.upper()
+    return "SLIDE" in words or "SYNC" in words or "R[" in words
 
 
 def _kind_and_text(definition: Any) -> tuple[s.Kind, str]:

@@ -134,8 +134,13 @@ class Session:
         from penstock.session.commands import Commands
 
         commands, result = Commands(self), Result("")
-        for statement in parse(text):
-            result = commands.run(statement)
+        statements = parse(text)
+        while statements:
+            together = commands.views_together(statements)
+            with self.shared_views.together(together):
+                for statement in statements[: max(len(together), 1)]:
+                    result = commands.run(statement)
+            statements = statements[max(len(together), 1) :]
         return result
 
     def table(self, name: str) -> Query:

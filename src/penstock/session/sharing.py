@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from textwrap import indent
 
 from penstock.algebra.outline import outline
@@ -11,6 +13,7 @@ from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine
 from penstock.sharing import Running, Shared, Sharing
 from penstock.sharing.identity import Identities
+from penstock.sharing.periods import in_common
 from penstock.sharing.points import Points
 from penstock.sharing.rendering import Names, NotSqlError, rendered
 from penstock.sql.binding import Catalog, Relation, SyncPoints
@@ -32,6 +35,19 @@ class SharedViews:
         if not options.sharing:
             return Shared(alone, alone, ())
         return self._current().share(plan, alone, options.rules_off)
+
+    @contextmanager
+    def together(self, queries: Mapping[str, Node]) -> Iterator[None]:
+        """While queries become views that come together: what they have in common is found."""
+        found = in_common(queries) if self._engine.options.sharing else []
+        sharing = self._current()
+        for running in found:
+            sharing.add(running)
+        try:
+            yield
+        finally:
+            for running in found:
+                sharing.remove(running.name)
 
     def _current(self) -> Sharing:
         views = {name: view for name, view in self._engine.views.items() if not view.apart}
