@@ -62,12 +62,14 @@ EXPLAIN SHARING SELECT room FROM room_temp SYNC BY high_sync WHERE temp > 2;
 CREATE VIEW v AS SELECT room, temp FROM room_temp;
 EXPLAIN SHARING SELECT room FROM room_temp SYNC BY mark_sync WHERE temp > 2;
 > Answered from v:
->   sync to stream
->     map room
->       filter (temp > 2)
+>   map room
+>     filter (temp > 2)
+>       sync to stream
 >         view v
->     map t
->       marks
+>         map t
+>           map t=marks.t
+>             map marks.n=n, marks.t=t
+>               marks
 
 -- a group of all rows, before the first event
 CREATE VIEW v AS SELECT count(*) AS n FROM room_temp;
@@ -194,3 +196,26 @@ CREATE VIEW v AS SELECT room, temp FROM room_temp WHERE temp > 80;
 EXPLAIN SHARING SELECT ISTREAM room FROM room_temp WHERE temp > 90;
 > Answered from v:
 >   SELECT ISTREAM room FROM v WHERE temp > 90
+
+-- final results of groups that change
+CREATE VIEW v AS SELECT window(t, 5).start AS at, room, count(*) AS n FROM readings GROUP BY window(t, 5), room;
+EXPLAIN SHARING SELECT window(t, 5).start AS at, room, count(*) AS n FROM readings GROUP BY window(t, 5), room EMIT FINAL;
+> Answered from v:
+>   SELECT at, room, n FROM v WHERE coalesce(earliest((at + 5), closed('readings', 'room', room)), ended('readings')) <= NOW()
+
+-- results that change, from final ones
+CREATE VIEW v AS SELECT window(t, 5).start AS at, room, count(*) AS n FROM readings GROUP BY window(t, 5), room EMIT FINAL;
+EXPLAIN SHARING SELECT window(t, 5).start AS at, room, count(*) AS n FROM readings GROUP BY window(t, 5), room;
+> Answered from part 1 of v:
+>   SELECT `window.start` AS at, `readings.room` AS room, `count(*)` AS n FROM `part 1 of v`
+
+-- the latest rows of each
+CREATE VIEW v AS SELECT room, temp FROM readings [PARTITION BY room ROWS 3];
+EXPLAIN SHARING SELECT room, max(temp) AS m FROM readings [PARTITION BY room ROWS 3] WHERE room <> 'a' GROUP BY room;
+> Answered from v:
+>   SELECT room, max(temp) AS m FROM v WHERE room <> 'a' GROUP BY room
+
+-- fewer of the latest rows
+CREATE VIEW v AS SELECT room, temp FROM readings [PARTITION BY room ROWS 3];
+EXPLAIN SHARING SELECT room, temp FROM readings [PARTITION BY room ROWS 2];
+> Answered from no view that runs.
