@@ -12,13 +12,14 @@ from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
+from penstock.algebra.formats import pieces
 from penstock.errors import PlanError
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
 ARITHMETIC = ("+", "-", "*", "/", "%")
 CONVERSIONS = ("cast", "unix_micros", "timestamp_micros", "unix_date")
 LOGIC = ("and", "or", "not", "is null", "if", "coalesce")
-SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC)
+SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC, "date_format")
 
 CLOSED, ENDED, EARLIEST, LATEST, UP_TO = "closed", "ended", "earliest", "latest", "up to"
 CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST, UP_TO)
@@ -126,6 +127,11 @@ def takes(call: Call) -> bool:
             return types == [pa.int64()] and call.type == _INSTANT
         case "unix_date":
             return types == [_DAY] and call.type == pa.int32()
+        case "date_format":
+            match call.args:
+                case (time, Literal(str() as pattern)):
+                    return time.type == _INSTANT and pieces(pattern) is not None
+            return False
         case "negative":
             number = call.type in _WHOLE or pa.types.is_floating(call.type)
             return number and types == [call.type]
