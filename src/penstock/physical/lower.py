@@ -143,7 +143,9 @@ class Graph:
                 return self._run(Multiplicity(left.schema, kind, closes(node)), inputs[0], right)
             case p.Aggregate(source, keys, calls, until):
                 until = earliest(until, closes(source, keys))
-                return self._run(GroupAggregate(source.schema, keys, calls, until), *inputs)
+                grows = p.append_only(source)
+                groups = GroupAggregate(source.schema, keys, calls, until, append_only=grows)
+                return self._run(groups, *inputs)
             case p.RowWindow(source, rows, partition, order):
                 return self._newest(source, rows, partition, order)
             case p.Upsert(source, key, order, deleted):
@@ -189,7 +191,8 @@ class Graph:
         rows = self._summarized(summary, node.calls)
         summed = tuple(name for names in summary.summed for name in names)
         until = closes(node.input, node.keys)
-        kernel = GroupAggregate(node.input.schema, node.keys, node.calls, until, summed)
+        grows = not summary.best and p.append_only(node.input)
+        kernel = GroupAggregate(node.input.schema, node.keys, node.calls, until, summed, grows)
         return self._run(kernel, rows)
 
     # --- joins ----------------------------------------------------------------------------------
