@@ -102,7 +102,7 @@ def test_rows_and_bytes_follow_what_is_alive(name: str) -> None:
 
 
 def test_of_rows_that_stay_only_the_extremes_are_kept() -> None:
-    calls = [("min", ("v",)), ("max", ("v",)), ("last", ("v", "k")), ("max", ("k",))]
+    calls = [("min", ("v",)), ("max", ("v",)), ("avg", ("v",)), ("last", ("v", "k"))]
     named = (AggregateCall(f, args, f"c{i}") for i, (f, args) in enumerate(calls))
     pipeline, rng = LocalPipeline(p.Aggregate(S, ("k",), tuple(named))), np.random.default_rng(1)
     for i in range(STEPS):

@@ -21,6 +21,7 @@ from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, Aggr
 from penstock.element import Elements, running_sum
 from penstock.physical import exact
 from penstock.physical.kernel import Timeline
+from penstock.physical.kernels.aggregate_sums import FUNCTIONS as SUMS
 from penstock.physical.kernels.aggregate_sums import Source
 from penstock.physical.order_statistics import extremes, kth
 from penstock.record import Direction, Ints, Mask, starts_of
@@ -60,7 +61,7 @@ class ValueSource:
 
         First and last are those of an order, not of time.
         """
-        own = [call for call in calls if ValueSource.of(call) == self]
+        own = [c for c in calls if c.function not in SUMS and ValueSource.of(c) == self]
         if any(call.function not in (*CHOICES, *TIMED) for call in own):
             return None
         return frozenset(asks_for_last(call) for call in own)
