@@ -73,6 +73,7 @@ class Joined:
     outputs: Mapping[str, Expr]
     windows: Mapping[Attribute, tuple[int, int]]
     strings: Mapping[int, str]
+    mixed: frozenset[Attribute]  # in conditions that are no comparisons
     known: frozenset[Attribute] = frozenset()  # not to be NULL, whatever is compared now
     not_null: frozenset[Attribute] = frozenset()  # in rows that meet the conditions on them
     never: bool = False  # whether no combination meets the conditions
@@ -83,9 +84,10 @@ class Joined:
         return frozenset(a for atom in self.atoms for a in atom.attributes)
 
     @property
-    def equated(self) -> frozenset[Attribute]:
+    def told_apart(self) -> frozenset[Attribute]:
+        """The attributes of which every value meets others."""
         equalities = [atom for atom in self.atoms if atom.comparison is Comparison.EQUAL]
-        return frozenset(a for atom in equalities for a in atom.attributes)
+        return self.mixed.union(*(atom.attributes for atom in equalities))
 
     def attributes_of(self, output: str) -> list[Attribute]:
         """What a column of the output shows, if it is no constant."""
@@ -99,7 +101,8 @@ class Joined:
 
     def kept(self, stream: str) -> list[Attribute]:
         """What can matter of a row, once it has met the conditions on its stream."""
-        return [a for a in sorted({*self.select, *self.compared}) if a.stream == stream]
+        needed = sorted({*self.select, *self.compared, *self.mixed})
+        return [a for a in needed if a.stream == stream]
 
     def folded(self, query: Query, closure: Closure) -> Joined:
         """The same of a query that does without some occurrences of a stream."""
@@ -171,11 +174,16 @@ class Joined:
         """Whether every row can be placed among others and the constants in all its attributes."""
         kinds = {a: self.expressions[a].type for s in self.streams for a in s.attributes}
         named = all(has_ranks("<", k) or pa.types.is_boolean(k) for k in kinds.values())
-        return named and kinds.keys() <= self.compared | self.known | self.not_null
+        return (
+            named and not self.mixed and kinds.keys() <= self.compared | self.known | self.not_null
+        )
 
 
 def joined(product: Product, names: Sequence[str]) -> Joined | None:
-    """The product with these columns, if all its conditions between streams compare two columns."""
+    """The product with these columns.
+
+    None if too much depends on a condition between streams that does not just compare two columns.
+    """
     reader = _Reader()
     for condition in product.conditions:
         reader.note(condition)
@@ -202,11 +210,14 @@ def joined(product: Product, names: Sequence[str]) -> Joined | None:
     if never:
         parts = alone = (frozenset(),)
         reader.forget(len(sources))
+    closure = Closure.hull([Closure(part, attributes) for part in parts])
+    if not never and not all(map(closure.bounded, reader.mixed)):
+        return None
     strings = {number: text for text, number in reader.translation.strings.items()}
     return Joined(
         product,
         streams,
-        Closure.hull([Closure(part, attributes) for part in parts]),
+        closure,
         Closure.hull([Closure(part, attributes) for part in alone]),
         select,
         tuple(reader.joins),
@@ -216,6 +227,7 @@ def joined(product: Product, names: Sequence[str]) -> Joined | None:
         outputs,
         _windows(attributes, [atom for part in parts for atom in part]),
         strings,
+        frozenset(reader.mixed),
         not_null=reader.not_null(product.scans),
         never=never,
     )
@@ -229,6 +241,7 @@ class _Reader:
     alone: list[Condition] = field(default_factory=list)
     atoms: list[Atom] = field(default_factory=list)
     joins: list[Expr] = field(default_factory=list)
+    mixed: set[Attribute] = field(default_factory=set)
     asked: list[Condition] = field(default_factory=list)
     opaque: list[tuple[int, Expr]] = field(default_factory=list)
 
@@ -281,7 +294,7 @@ class _Reader:
     def forget(self, streams: int) -> None:
         """Where all conditions together cannot be met: no row needs to be looked at."""
         self.filters = {place: [Literal(False, pa.bool_())] for place in range(streams)}
-        self.atoms, self.joins = [], []
+        self.atoms, self.joins, self.mixed = [], [], set()
 
     def note_opaque(self, places: Collection[int]) -> None:
         """Let some streams have an attribute for each condition that is not said as it is.
@@ -338,7 +351,23 @@ class _Reader:
                     self.atoms.append(atom)
                     self.joins.append(stored)
                     return
-        raise NoProductError
+        self._note_mixed(condition)
+
+    def _note_mixed(self, condition: Expr) -> None:
+        """A condition that is no comparison: of each stream, what it asks is an attribute."""
+        stored = self._by_stream(condition)
+        if not is_simple(stored):
+            raise NoProductError
+        self.joins.append(stored)
+
+    def _by_stream(self, value: Expr) -> Expr:
+        if len(places(value)) == 1:
+            self.mixed.add(self.attribute(value))
+            return self.stored(value)
+        match value:
+            case Call(function, args, kind):
+                return Call(function, tuple(map(self._by_stream, args)), kind)
+        return value
 
     def _compared(self, value: Expr) -> Attribute | None:
         return self.attribute(value) if len(places(value)) == 1 else None

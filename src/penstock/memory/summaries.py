@@ -228,7 +228,7 @@ def _summaries(
         return ()
     asked = _Asked(tuple(names), every, summed, best)
     query = Query(found.streams, frozenset(), found.select, distinct)
-    if distinct and not found.never:
+    if distinct and not found.never and not found.mixed:
         folded, closure = fold(query, found.closure)
         if folded is not query:
             query, found = folded, found.folded(folded, closure)
@@ -295,7 +295,7 @@ def _cases(query: Query, found: Joined) -> float:
     closure = found.closure
     count = 1.0
     seen: list[Attribute] = []
-    for a in dict.fromkeys((*query.select, *sorted(found.compared))):
+    for a in dict.fromkeys((*query.select, *sorted(found.compared | found.mixed))):
         if any(closure.equal(a, other) for other in seen):
             continue
         seen.append(a)
