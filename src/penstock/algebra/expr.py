@@ -6,7 +6,7 @@ The functions in `SIMPLE` are also evaluated outside Spark, with the same result
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -167,6 +167,15 @@ def conjunction(parts: tuple[Expr, ...]) -> Expr:
         case (only,):
             return only
     return Call("and", parts, pa.bool_())
+
+
+def promise(condition: Expr | None, schema: pa.Schema, never_null: Iterable[str]) -> Expr | None:
+    """A condition, met or NULL, and that some columns are not NULL, as one."""
+    fields = (schema.field(name) for name in never_null)
+    tests = (Call("is null", (Column(f.name, f.type),), pa.bool_()) for f in fields)
+    parts = [Call("not", (test,), pa.bool_()) for test in tests]
+    found = (*([] if condition is None else conjuncts(condition)), *parts)
+    return conjunction(found) if found else None
 
 
 def compare(operator: str, left: Expr, right: Expr) -> Call:

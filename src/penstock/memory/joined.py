@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -23,12 +23,21 @@ from penstock.algebra.expr import (
     compare,
     conjunction,
     is_simple,
+    substitute,
 )
-from penstock.memory import domains
+from penstock.memory import domains, promises
 from penstock.memory.closure import Closure
-from penstock.memory.conditions import Condition, Every, TooManyPartsError, between, split
-from penstock.memory.predicates import Atom, Attribute, Comparison
-from penstock.memory.products import NoProductError, Product, places, unplaced
+from penstock.memory.conditions import (
+    Condition,
+    Every,
+    TooManyPartsError,
+    between,
+    excludes_null,
+    is_conjunction,
+    split,
+)
+from penstock.memory.predicates import Atom, Attribute, Comparison, Element
+from penstock.memory.products import NoProductError, Product, placed, places, unplaced
 from penstock.memory.query import Query, Stream
 from penstock.memory.translation import Translation
 from penstock.memory.values import uncast
@@ -64,7 +73,10 @@ class Joined:
     outputs: Mapping[str, Expr]
     windows: Mapping[Attribute, tuple[int, int]]
     strings: Mapping[int, str]
+    mixed: frozenset[Attribute]  # in conditions that are no comparisons
     known: frozenset[Attribute] = frozenset()  # not to be NULL, whatever is compared now
+    not_null: frozenset[Attribute] = frozenset()  # in rows that meet the conditions on them
+    never: bool = False  # whether no combination meets the conditions
 
     @property
     def compared(self) -> frozenset[Attribute]:
@@ -72,9 +84,10 @@ class Joined:
         return frozenset(a for atom in self.atoms for a in atom.attributes)
 
     @property
-    def equated(self) -> frozenset[Attribute]:
+    def told_apart(self) -> frozenset[Attribute]:
+        """The attributes of which every value meets others."""
         equalities = [atom for atom in self.atoms if atom.comparison is Comparison.EQUAL]
-        return frozenset(a for atom in equalities for a in atom.attributes)
+        return self.mixed.union(*(atom.attributes for atom in equalities))
 
     def attributes_of(self, output: str) -> list[Attribute]:
         """What a column of the output shows, if it is no constant."""
@@ -88,12 +101,13 @@ class Joined:
 
     def kept(self, stream: str) -> list[Attribute]:
         """What can matter of a row, once it has met the conditions on its stream."""
-        return [a for a in sorted({*self.select, *self.compared}) if a.stream == stream]
+        needed = sorted({*self.select, *self.compared, *self.mixed})
+        return [a for a in needed if a.stream == stream]
 
     def folded(self, query: Query, closure: Closure) -> Joined:
         """The same of a query that does without some occurrences of a stream."""
         renamed = {str(a): str(b) for a, b in zip(self.select, query.select, strict=True)}
-        joins = frozenset(atom for atom in query.where if atom.is_join)
+        joins = frozenset(a for a in query.where if a.is_join and not _by_constants(closure, a))
         return replace(
             self,
             streams=query.streams,
@@ -101,7 +115,7 @@ class Joined:
             select=query.select,
             conditions=tuple(self._condition(atom) for atom in sorted(joins, key=str)),
             atoms=joins,
-            known=self.compared,
+            known=self.known | self.compared,
             outputs={name: _renamed(value, renamed) for name, value in self.outputs.items()},
         )
 
@@ -140,7 +154,7 @@ class Joined:
                 yield from self._within(value, *self.closure.values(a))
         for a, b in permutations(own, 2):
             most = self.closure.bound(a, b)
-            if most <= 0 and most < self.alone.bound(a, b):
+            if most <= 0 and most < min(_between(self.closure, a, b), self.alone.bound(a, b)):
                 yield _compared("<" if most < 0 else "<=", own[a], own[b])
 
     def _within(self, value: Expr, low: float, high: float) -> Iterator[Expr]:
@@ -148,21 +162,40 @@ class Joined:
             texts = [text for number, text in self.strings.items() if low <= number <= high]
             options = tuple(compare("=", value, Literal(t, value.type)) for t in texts)
             yield options[0] if len(options) == 1 else Call("or", options, pa.bool_())
-        elif not pa.types.is_boolean(value.type):
+        elif pa.types.is_boolean(value.type):
+            yield value if low else Call("not", (value,), pa.bool_())
+        else:
             for operator, end in ((">=", low), ("<=", high)):
                 if abs(end) < float("inf") and (literal := literal_of(int(end), value.type)):
                     yield compare(operator, value, literal)
 
+    @property
+    def orderly(self) -> bool:
+        """Whether every row can be placed among others and the constants in all its attributes."""
+        kinds = {a: self.expressions[a].type for s in self.streams for a in s.attributes}
+        named = all(has_ranks("<", k) or pa.types.is_boolean(k) for k in kinds.values())
+        return (
+            named and not self.mixed and kinds.keys() <= self.compared | self.known | self.not_null
+        )
+
 
 def joined(product: Product, names: Sequence[str]) -> Joined | None:
-    """The product with these columns, if all its conditions between streams compare two columns."""
+    """The product with these columns.
+
+    None if too much depends on a condition between streams that does not just compare two columns.
+    """
     reader = _Reader()
     for condition in product.conditions:
         reader.note(condition)
+    sources = [scan.name for scan in product.scans]
+    repeated = {i for i, source in enumerate(sources) if sources.count(source) > 1}
     outputs = {name: reader.stored(product.columns[name]) for name in names}
     chosen = (product.columns[name] for name in names)
     select = tuple(dict.fromkeys(reader.attribute(v) for v in chosen if places(v)))
-    sources = [scan.name for scan in product.scans]
+    for i, scan in enumerate(product.scans):
+        reader.note_promised(i, scan, repeated=i in repeated)
+    reader.note_opaque(repeated)
+    reader.share(sources)
     named: dict[str, dict[str, None]] = {source: {} for source in sources}
     for a in sorted(reader.expressions):
         named[sources[int(a.stream)]][a.name] = None
@@ -173,13 +206,18 @@ def joined(product: Product, names: Sequence[str]) -> Joined | None:
         alone = split(Every(tuple(reader.alone))).parts
     except TooManyPartsError:
         return None
-    if not parts:
+    never = not parts
+    if never:
+        parts = alone = (frozenset(),)
+        reader.forget(len(sources))
+    closure = Closure.hull([Closure(part, attributes) for part in parts])
+    if not never and not all(map(closure.bounded, reader.mixed)):
         return None
     strings = {number: text for text, number in reader.translation.strings.items()}
     return Joined(
         product,
         streams,
-        Closure.hull([Closure(part, attributes) for part in parts]),
+        closure,
         Closure.hull([Closure(part, attributes) for part in alone]),
         select,
         tuple(reader.joins),
@@ -189,6 +227,9 @@ def joined(product: Product, names: Sequence[str]) -> Joined | None:
         outputs,
         _windows(attributes, [atom for part in parts for atom in part]),
         strings,
+        frozenset(reader.mixed),
+        not_null=reader.not_null(product.scans),
+        never=never,
     )
 
 
@@ -200,6 +241,9 @@ class _Reader:
     alone: list[Condition] = field(default_factory=list)
     atoms: list[Atom] = field(default_factory=list)
     joins: list[Expr] = field(default_factory=list)
+    mixed: set[Attribute] = field(default_factory=set)
+    asked: list[Condition] = field(default_factory=list)
+    opaque: list[tuple[int, Expr]] = field(default_factory=list)
 
     def attribute(self, value: Expr) -> Attribute:
         """An expression over one stream, as an attribute of it."""
@@ -210,14 +254,18 @@ class _Reader:
         own = unplaced(value)
         name = own.name if isinstance(own, Column) else f"{own} {fingerprint(own)}"
         attribute = Attribute(str(next(iter(found))), name)
-        if attribute not in self.expressions:
-            self.expressions[attribute] = own
-            if pa.types.is_boolean(own.type):
-                self.alone.append(domains.BOOLEANS.members(attribute))
-            match own:
-                case Call("%", (_, Literal(int() as period, _))) if period:
-                    self.alone.append(between(attribute, 1 - abs(period), abs(period) - 1))
+        self._note_attribute(attribute, own)
         return attribute
+
+    def _note_attribute(self, attribute: Attribute, own: Expr) -> None:
+        if attribute in self.expressions:
+            return
+        self.expressions[attribute] = own
+        if pa.types.is_boolean(own.type):
+            self.alone.append(domains.BOOLEANS.members(attribute))
+        match own:
+            case Call("%", (_, Literal(int() as period, _))) if period:
+                self.alone.append(between(attribute, 1 - abs(period), abs(period) - 1))
 
     def stored(self, value: Expr) -> Expr:
         """An expression over one stream, in terms of its attribute."""
@@ -239,6 +287,60 @@ class _Reader:
         said = self.translation.condition(condition, self._compared)
         if said is not None:
             self.alone.append(said)
+            self.asked.append(said)
+        if not is_conjunction(said):
+            self.opaque.append((place, condition))
+
+    def forget(self, streams: int) -> None:
+        """Where all conditions together cannot be met: no row needs to be looked at."""
+        self.filters = {place: [Literal(False, pa.bool_())] for place in range(streams)}
+        self.atoms, self.joins, self.mixed = [], [], set()
+
+    def note_opaque(self, places: Collection[int]) -> None:
+        """Let some streams have an attribute for each condition that is not said as it is.
+
+        Else one occurrence of a stream would seem to do for another that is more particular.
+        """
+        for place, condition in self.opaque:
+            if place in places:
+                met = compare("<=>", condition, Literal(True, pa.bool_()))
+                self.alone.append(Atom(self.attribute(met), Comparison.EQUAL, 1))
+
+    def share(self, sources: Sequence[str]) -> None:
+        """Let all occurrences of a stream have the same attributes."""
+        for a, own in list(self.expressions.items()):
+            for place, source in enumerate(sources):
+                if source == sources[int(a.stream)]:
+                    self._note_attribute(Attribute(str(place), a.name), own)
+
+    def not_null(self, scans: Sequence[p.Scan]) -> frozenset[Attribute]:
+        """The attributes that are not NULL in rows that meet the conditions on their stream."""
+        found = []
+        for a, own in self.expressions.items():
+            promised = columns(own) <= promises.never_null(scans[int(a.stream)])
+            plain = isinstance(own, Column) and promised
+            if plain or _is_met(own) or self._excludes_null(a):
+                found.append(a)
+        return frozenset(found)
+
+    def note_promised(self, place: int, scan: p.Scan, repeated: bool) -> None:
+        """What a source promises of the columns that matter; as a filter it would do nothing.
+
+        NULL keeps every promise, but no condition. So where a stream occurs again, that there are
+        conditions on a column counts by itself.
+        """
+        own = [a.name for a in self.expressions if a.stream == str(place)]
+        names = {f.name: Column(placed(place, f.name), f.type) for f in scan.schema}
+        for part in promises.connected(promises.relied(scan), own):
+            said = self.translation.condition(substitute(part, names), self._compared)
+            if said is not None:
+                self.alone.append(said)
+            for name in columns(part) - promises.never_null(scan) if repeated else ():
+                if self._excludes_null(self.attribute(names[name])):
+                    self.opaque.append((place, promises.is_not_null(names[name])))
+
+    def _excludes_null(self, attribute: Attribute) -> bool:
+        return any(excludes_null(said, attribute) for said in (*self.asked, *self.atoms))
 
     def _note_join(self, condition: Expr) -> None:
         match condition:
@@ -249,10 +351,45 @@ class _Reader:
                     self.atoms.append(atom)
                     self.joins.append(stored)
                     return
-        raise NoProductError
+        self._note_mixed(condition)
+
+    def _note_mixed(self, condition: Expr) -> None:
+        """A condition that is no comparison: of each stream, what it asks is an attribute."""
+        stored = self._by_stream(condition)
+        if not is_simple(stored):
+            raise NoProductError
+        self.joins.append(stored)
+
+    def _by_stream(self, value: Expr) -> Expr:
+        if len(places(value)) == 1:
+            self.mixed.add(self.attribute(value))
+            return self.stored(value)
+        match value:
+            case Call(function, args, kind):
+                return Call(function, tuple(map(self._by_stream, args)), kind)
+        return value
 
     def _compared(self, value: Expr) -> Attribute | None:
         return self.attribute(value) if len(places(value)) == 1 else None
+
+
+def _between(closure: Closure, a: Element, b: Element) -> float:
+    """How far a can be above b, for all that constants say."""
+    return closure.bound(a, 0) + closure.bound(0, b)
+
+
+def _by_constants(closure: Closure, atom: Atom) -> bool:
+    """Whether an atom between two attributes follows from what constants say of each."""
+    most = -1 if atom.comparison is Comparison.LESS else 0
+    found = _between(closure, atom.left, atom.right) <= most
+    if atom.comparison is Comparison.EQUAL:
+        found = found and _between(closure, atom.right, atom.left) <= most
+    return found
+
+
+def _is_met(value: Expr) -> bool:
+    """Whether an attribute is that a condition is met."""
+    return isinstance(value, Call) and value.function == "<=>"
 
 
 def has_ranks(operator: str, kind: pa.DataType) -> bool:

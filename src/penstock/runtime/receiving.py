@@ -44,9 +44,9 @@ def check_batch(source: SourceDefinition, report: IngestReport, late_before: int
         return
     if report.broken:
         raise UngrammaticalRowError(
-            f"source {source.name}: {report.broken} rows were ruled out by a punctuation, or hold "
-            "a text that is none; none of the batch was taken. Punctuate later, or declare the "
-            "source LATE KEEP or LATE DROP"
+            f"source {source.name}: {report.broken} rows were ruled out by a punctuation, a CHECK "
+            "or NOT NULL, or hold a text that is no punctuation; none of the batch was taken. "
+            "Punctuate later, promise less, or declare the source LATE KEEP or LATE DROP"
         )
     if report.late:
         complete = shown(late_before, time_of([source]))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock import record
-from penstock.algebra.expr import Call, Column, Expr, substitute
+from penstock.algebra.evaluate import evaluate_mask
+from penstock.algebra.expr import Call, Column, Expr, is_simple, promise, substitute
 from penstock.algebra.expr import Literal as Constant
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.errors import PlanError
@@ -31,6 +33,7 @@ from penstock.state.run import AreaSpec, sorted_run
 from penstock.state.store import FileStore, RunRef, SegmentWriter
 
 LatePolicy: TypeAlias = Literal["keep", "drop", "fail"]
+_KEPT = "__kept"  # whether a promise is, where Spark has to tell
 LATE_POLICIES: tuple[LatePolicy, ...] = ("keep", "drop", "fail")
 
 
@@ -46,6 +49,8 @@ class SourceDefinition:
 
     What is promised of its rows tells how much memory a view needs: a condition that is met, or
     NULL; columns that are not NULL; a number of rows, and the span of time in which no more come.
+    Views rely on it, so rows that break a condition are refused, as those are that a punctuation
+    has ruled out.
     """
 
     name: str
@@ -79,6 +84,11 @@ class SourceDefinition:
             raise PlanError(
                 f"source {self.name}: the delay is {self.delay}; it must not be negative"
             )
+
+    @cached_property
+    def promise(self) -> Expr | None:
+        """What is promised of each row, as one condition that is met, or NULL."""
+        return promise(self.promised, self.schema, self.never_null)
 
     @property
     def is_table(self) -> bool:
@@ -183,6 +193,9 @@ class Ingest:
             for branch in lane.branches:
                 if branch.source.name == self.source.name:
                     found |= branch.computed
+        promise = self.source.promise
+        if promise is not None and not is_simple(promise):
+            found[_KEPT] = promise
         return {name: substitute(expr, self._times) for name, expr in found.items()}
 
     @property
@@ -234,7 +247,7 @@ class Ingest:
         late = unknown | (ts < self.frontier) | (ts >= te)
         rows = Elements(batch.schema, tuple(batch.columns), ts, te, n)
         mark, broken = self._marks(rows)
-        broken |= ~mark & ~late & self._ruled_out(rows)
+        broken |= ~mark & ~late & (self._ruled_out(rows) | self._unpromised(rows))
         late &= ~mark & ~broken
         refused, good = late | broken, ~(late | broken | mark)
         accepted, too_late, out = map(int, map(np.count_nonzero, (good, late, broken)))
@@ -269,6 +282,15 @@ class Ingest:
             return np.zeros(len(rows), dtype=np.bool_)
         known = rows.select(self.source.schema.names).columns
         return self.closed.first(known, len(rows)) <= rows.ts
+
+    def _unpromised(self, rows: Elements) -> record.Mask:
+        """The rows that break what is promised of them."""
+        kept = self.source.promise
+        if kept is None:
+            return np.zeros(len(rows), dtype=np.bool_)
+        if not is_simple(kept):
+            kept = Column(_KEPT, pa.bool_())
+        return evaluate_mask(Call("not", (kept,), pa.bool_()), rows)
 
     def _keep(
         self, area: AreaSpec, rows: Elements, lasting: SegmentWriter, report: IngestReport

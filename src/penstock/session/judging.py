@@ -53,11 +53,10 @@ def check_memory(
 
 
 def declared_by(engine: Engine, analyser: Callable[[], Analyser]) -> Declared:
-    """What the sources promise of their rows, and streams of those of their sources."""
+    """What streams promise of the rows of their sources, and how many rows come."""
     declared = Declared()
     for name, source in engine.sources.items():
-        never_null = {*source.never_null, *([source.time] if source.time is not None else [])}
-        declared = declared.having(name, source.promised, never_null, source.rate)
+        declared = declared.coming(name, source.rate)
     for definition in engine.definitions.values():
         if isinstance(definition, StreamDefinition) and definition.text:
             (statement,) = parse(definition.text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -42,7 +43,7 @@ def over_sources(node: p.Node, tables: Collection[str] = ()) -> p.Node:
             return node
         case p.Scan():
             time = None if node.time is None else _TS
-            source = p.Scan(node.name, source_of(node).schema, node.append_only, time)
+            source = replace(node, columns=source_of(node).schema, time=time)
             return p.project(source, node.schema.names)
     return node.with_inputs(*(over_sources(child, tables) for child in node.inputs))
 
