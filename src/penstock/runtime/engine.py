@@ -24,7 +24,7 @@ from penstock.errors import PlanError, UnsupportedError
 from penstock.physical.lower import Graph
 from penstock.physical.program import Program, base_area, view_area
 from penstock.punctuation import Punctuation
-from penstock.punctuation.closings import Closings
+from penstock.punctuation.closings import Closings, Entry
 from penstock.punctuation.schemes import Punctuated
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.definitions import (
@@ -48,6 +48,7 @@ from penstock.runtime.punctuating import (
 )
 from penstock.runtime.reading import CommittedView, time_of
 from penstock.runtime.receiving import after_batch, check_batch, moment, timed_marks
+from penstock.runtime.rows import parquet_of
 from penstock.runtime.sources import (
     Ingest,
     IngestReport,
@@ -281,13 +282,28 @@ class Engine:
 
     def receive_table(self, source: str, rows: pa.Table) -> IngestReport:
         """A batch that is in this process: it needs no job unless Spark has to compute on it."""
+        return self._receive(source, rows, lambda ingest: self._ingest(rows, ingest))
+
+    def receive_file(self, source: str, path: Path) -> IngestReport:
+        """A batch in a Parquet file, of which only the columns are read that are needed."""
+        given = self.source(source).given
+        if schemes_of(source, self.definitions):  # punctuations may be in any column
+            return self.receive_table(source, parquet_of(path, given))
 
         def run(ingest: Ingest) -> IngestReport:
-            if ingest.computed:
-                return self._jobs.ingest(rows, ingest, self.runs)
-            return ingest.run(rows.to_batches(), store_of(self.runs))
+            schema = pa.schema([given.field(name) for name in ingest.needed])
+            some = replace(ingest, only=ingest.needed)
+            report = self._ingest(parquet_of(path, schema), some)
+            if report.late + report.broken == 0 or self.source(source).late != "keep":
+                return report
+            return self._ingest(parquet_of(path, given), ingest)
 
-        return self._receive(source, rows, run)
+        return self._receive(source, None, run)
+
+    def _ingest(self, rows: pa.Table, ingest: Ingest) -> IngestReport:
+        if ingest.computed:
+            return self._jobs.ingest(rows, ingest, self.runs)
+        return ingest.run(rows.to_batches(), store_of(self.runs))
 
     def receive_rows(self, source: str, rows: DataFrame, batch: int | None = None) -> IngestReport:
         """A batch as a DataFrame; one with a number that was received before is not again."""
@@ -298,7 +314,7 @@ class Engine:
     def _receive(
         self,
         name: str,
-        rows: pa.Table | DataFrame,
+        rows: pa.Table | DataFrame | None,
         run: Callable[[Ingest], IngestReport],
         batch: int | None = None,
     ) -> IngestReport:
@@ -315,7 +331,7 @@ class Engine:
     def _received(
         self,
         name: str,
-        rows: pa.Table | DataFrame,
+        rows: pa.Table | DataFrame | None,
         run: Callable[[Ingest], IngestReport],
         batch: int | None,
     ) -> IngestReport | None:
@@ -331,7 +347,9 @@ class Engine:
         keep = self.options.keep_input and state.kept
         arrived = moment(late_before) if source.arrival else None
         schemes = schemes_of(name, self.definitions)
-        marks = timed_marks(rows, schemes, source, arrived, state, self._open_from(state))
+        marks: tuple[Entry, ...] = ()
+        if rows is not None:
+            marks = timed_marks(rows, schemes, source, arrived, state, self._open_from(state))
         said, column = said.read(marks), column_of_marks(schemes)
         report = run(
             Ingest(source, lanes, late_before, self.tasks, keep, arrived, said.times, column)

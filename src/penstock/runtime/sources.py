@@ -18,11 +18,11 @@ import pyarrow.compute as pc
 
 from penstock import record
 from penstock.algebra.evaluate import evaluate_mask
-from penstock.algebra.expr import Call, Column, Expr, is_simple, promise, substitute
+from penstock.algebra.expr import Call, Column, Expr, columns, is_simple, promise, substitute
 from penstock.algebra.expr import Literal as Constant
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.errors import PlanError
-from penstock.physical.branches import STAMP
+from penstock.physical.branches import STAMP, Branch
 from penstock.physical.program import Lane
 from penstock.punctuation.bulk import well_formed
 from penstock.punctuation.closings import Times
@@ -174,6 +174,7 @@ class Ingest:
     `arrived` is the time of rows that come without one. `closed` is what punctuations have ruled
     out, and `marks` the column, if there is one, in whose rows they come.
     What is kept for later goes into a segment of its own, which outlives those of the lanes.
+    Rows may come with `only` the columns that are needed; then those refused are but counted.
     """
 
     source: SourceDefinition
@@ -184,15 +185,33 @@ class Ingest:
     arrived: int | None = None
     closed: Times | None = None
     marks: str | None = None
+    only: tuple[str, ...] | None = None
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns without which the rows cannot be taken."""
+        source = self.source
+        if self.keep or self.closed or self.arrived is not None:
+            return tuple(source.given.names)
+        found = {source.time, source.until, source.weight, self.marks}
+        expressions = [*self.computed.values()]
+        expressions += [] if source.promise is None else [source.promise]
+        for branch in self._branches:
+            expressions += [*branch.conditions, *branch.outputs.values()]
+        found.update(*map(columns, expressions))
+        return tuple(name for name in source.given.names if name in found)
+
+    @property
+    def _branches(self) -> Iterator[Branch]:
+        for lane in self.lanes:
+            yield from (b for b in lane.branches if b.source.name == self.source.name)
 
     @property
     def computed(self) -> dict[str, Expr]:
         """The columns that Spark adds to those of the source."""
         found: dict[str, Expr] = {}
-        for lane in self.lanes:
-            for branch in lane.branches:
-                if branch.source.name == self.source.name:
-                    found |= branch.computed
+        for branch in self._branches:
+            found |= branch.computed
         promise = self.source.promise
         if promise is not None and not is_simple(promise):
             found[_KEPT] = promise
@@ -212,7 +231,7 @@ class Ingest:
     @property
     def _schema(self) -> pa.Schema:
         """Of the rows that come."""
-        given = self.source.schema if self.arrived is None else self.source.given
+        given = [f for f in self.source.given if self.only is None or f.name in self.only]
         added = [pa.field(name, expr.type) for name, expr in self.computed.items()]
         return pa.schema([*given, *added])
 
@@ -252,7 +271,7 @@ class Ingest:
         refused, good = late | broken, ~(late | broken | mark)
         accepted, too_late, out = map(int, map(np.count_nonzero, (good, late, broken)))
         report = IngestReport(accepted, too_late, out)
-        if np.any(refused) and self.source.late == "keep":
+        if np.any(refused) and self.source.late == "keep" and self.only is None:
             self._keep(late_area(self.source), rows.where(refused), lasting, report)
         rows = rows.where(good)
         if len(rows):

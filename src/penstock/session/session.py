@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.runtime.rows import Rows, Schema
+    from penstock.runtime.sources import IngestReport
 
 
 _STEPS_TO_GARBAGE = 20
@@ -382,15 +383,22 @@ class Source:
         self.name = name
 
     def append(self, rows: Rows) -> dict[str, int]:
-        """One batch: dicts, tuples, an Arrow table, a pandas or Spark DataFrame."""
-        batch = fitted(rows, self._engine.source(self.name).given)
-        if isinstance(batch, pa.Table):
-            report = self._engine.receive_table(self.name, batch)
-        else:
-            report = self._engine.receive_rows(self.name, batch)
+        """One batch: dicts, tuples, an Arrow table, a pandas or Spark DataFrame, a Parquet file.
+
+        Of a file, given by its path, only the columns are read that views need.
+        """
+        report = self._received(rows)
         self._runner.wake()
         counts = {"accepted": report.accepted, "late": report.late}
         return {**counts, "ungrammatical": report.broken} if report.broken else counts
+
+    def _received(self, rows: Rows) -> IngestReport:
+        if isinstance(rows, Path):
+            return self._engine.receive_file(self.name, rows)
+        batch = fitted(rows, self._engine.source(self.name).given)
+        if isinstance(batch, pa.Table):
+            return self._engine.receive_table(self.name, batch)
+        return self._engine.receive_rows(self.name, batch)
 
     def attach(self, rows: DataFrame, **trigger: Any) -> StreamingQuery:
         """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""
