@@ -146,7 +146,10 @@ def view_area(view: str) -> str:
 
 def view_spec(view: str, schema: pa.Schema, key: Key | None = None) -> AreaSpec:
     """What a view holds: records, spread by its key or, without one, by all of their columns."""
-    return AreaSpec(view_area(view), schema, tuple(schema.names) if key is None else key)
+    if key is not None:
+        return AreaSpec(view_area(view), schema, key)
+    fixed = tuple(f.name for f in schema if pa.types.is_primitive(f.type))
+    return AreaSpec(view_area(view), schema, tuple(schema.names), hashed=fixed or None)
 
 
 def base_area(view: str) -> str:
