@@ -186,11 +186,11 @@ class Graph:
         kernel: Kernel
         if summary.rankings is not None:
             kernel = DistinctProduct(
-                schemas, summary.conditions, chosen, summary.rankings, summary.best
+                schemas, summary.conditions, chosen, summary.rankings, summary.keys, summary.best
             )
         else:
             sums = tuple(_sums_of(names, calls) for names in summary.summed)
-            kernel = CountedProduct(schemas, summary.conditions, chosen, sums)
+            kernel = CountedProduct(schemas, summary.conditions, chosen, sums, summary.keys)
         return self._run(Project(summary.outputs), self._run(kernel, *inputs))
 
     def _grouped(self, node: p.Aggregate, parts: tuple[Part, ...]) -> Operator:
