@@ -143,8 +143,9 @@ def rows_of(rng: Random, plan: p.Node) -> Mapping[str, list[tuple[Any, int, int,
 
 
 def test_oracle_what_is_bounded_runs_bounded() -> None:
+    """Only where OR between streams bounds a query the engine may keep more, and then says so."""
     tried: Counter[str] = Counter()
-    for seed in range(400 * EFFORT):
+    for seed in range(150 * EFFORT):
         rng = Random(seed)
         sql = Asked(rng).sql()
         plan = plan_of(sql)
@@ -155,13 +156,12 @@ def test_oracle_what_is_bounded_runs_bounded() -> None:
         streams = rows_of(rng, plan)
         out, most = run(plan, streams, random_cuts(rng))
         assert first_difference(plan, streams, out) is None, f"seed {seed}: {sql}"
-        kept = [operator.engine_keeps for operator in found if operator.engine_keeps]
-        if kept:
+        if any(operator.engine_keeps for operator in found):
+            assert " OR " in sql, f"seed {seed}: {sql}"
             tried["more is kept"] += 1
-            if os.environ.get("SHOW"):
-                print(seed, sql, kept)
             continue
         bound = sum(inf if operator.number is None else operator.number for operator in found)
         assert most <= bound, f"seed {seed}: {sql}"
         tried["summarized" if any(map(is_summarized, plan.walk())) else "bounded"] += 1
-    print(tried)
+    assert tried["more is kept"] <= EFFORT
+    assert min(tried["summarized"], tried["bounded"], tried["unbounded"]) > 10 * EFFORT

@@ -20,7 +20,7 @@ from penstock.algebra.aggregates import VARIANCES, AggregateCall
 from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts, substitute
 from penstock.memory import domains, query
-from penstock.memory.conditions import Condition, Every, Some, between, excludes_null
+from penstock.memory.conditions import Condition, Every, Some, attributes_of, between, excludes_null
 from penstock.memory.predicates import Atom, Attribute, Element, compare
 from penstock.memory.promises import connected, is_not_null
 from penstock.memory.query import Aggregate, Function, Kind, Stream
@@ -150,7 +150,7 @@ class _Reader:
 
     def _mentioned(self) -> Iterator[Attribute]:
         for condition in (*self.conditions, *self.domains):
-            yield from attributes(condition)
+            yield from attributes_of(condition)
 
     def _may_be_null(self, attribute: Attribute) -> bool:
         (own,) = (o for o in self.occurrences if o.name == attribute.stream)
@@ -398,15 +398,6 @@ def _aggregated(aggregates: tuple[Aggregate, ...] | None) -> Iterator[Attribute]
     for aggregate in aggregates or ():
         if aggregate.of is not None:
             yield aggregate.of
-
-
-def attributes(condition: Condition) -> Iterator[Attribute]:
-    match condition:
-        case Atom():
-            yield from condition.attributes
-        case Every(parts) | Some(parts):
-            for part in parts:
-                yield from attributes(part)
 
 
 def _renamed(condition: Condition, old: str, new: str) -> Condition:

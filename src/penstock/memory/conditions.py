@@ -63,6 +63,15 @@ def negation(condition: Condition) -> Condition:
             return compare(right, "<", left)
 
 
+def attributes_of(condition: Condition) -> Iterator[Attribute]:
+    match condition:
+        case Atom():
+            yield from condition.attributes
+        case Every(parts) | Some(parts):
+            for part in parts:
+                yield from attributes_of(part)
+
+
 def is_conjunction(condition: Condition | None) -> bool:
     """Whether a condition is known, and no choice between others."""
     match condition:

@@ -31,6 +31,7 @@ from penstock.memory.conditions import (
     Condition,
     Every,
     TooManyPartsError,
+    attributes_of,
     between,
     excludes_null,
     is_conjunction,
@@ -174,9 +175,8 @@ class Joined:
         """Whether every row can be placed among others and the constants in all its attributes."""
         kinds = {a: self.expressions[a].type for s in self.streams for a in s.attributes}
         named = all(has_ranks("<", k) or pa.types.is_boolean(k) for k in kinds.values())
-        return (
-            named and not self.mixed and kinds.keys() <= self.compared | self.known | self.not_null
-        )
+        there = self.compared | self.known | self.not_null
+        return named and not self.mixed and kinds.keys() <= there
 
 
 def joined(product: Product, names: Sequence[str]) -> Joined | None:
@@ -201,8 +201,10 @@ def joined(product: Product, names: Sequence[str]) -> Joined | None:
         named[sources[int(a.stream)]][a.name] = None
     streams = tuple(Stream(str(i), tuple(named[s]), s) for i, s in enumerate(sources))
     attributes = [a for stream in streams for a in stream.attributes]
+    not_null = reader.not_null(product.scans)
+    choices = [c for c in reader.choices if not_null.issuperset(attributes_of(c))]
     try:
-        parts = split(Every((*reader.alone, *reader.atoms))).parts
+        parts = split(Every((*reader.alone, *reader.atoms, *choices))).parts
         alone = split(Every(tuple(reader.alone))).parts
     except TooManyPartsError:
         return None
@@ -228,7 +230,7 @@ def joined(product: Product, names: Sequence[str]) -> Joined | None:
         _windows(attributes, [atom for part in parts for atom in part]),
         strings,
         frozenset(reader.mixed),
-        not_null=reader.not_null(product.scans),
+        not_null=not_null,
         never=never,
     )
 
@@ -242,6 +244,7 @@ class _Reader:
     atoms: list[Atom] = field(default_factory=list)
     joins: list[Expr] = field(default_factory=list)
     mixed: set[Attribute] = field(default_factory=set)
+    choices: list[Condition] = field(default_factory=list)
     asked: list[Condition] = field(default_factory=list)
     opaque: list[tuple[int, Expr]] = field(default_factory=list)
 
@@ -359,6 +362,9 @@ class _Reader:
         if not is_simple(stored):
             raise NoProductError
         self.joins.append(stored)
+        said = self.translation.condition(condition, self._compared)
+        if said is not None:
+            self.choices.append(said)
 
     def _by_stream(self, value: Expr) -> Expr:
         if len(places(value)) == 1:

@@ -90,11 +90,12 @@ class Operators:
             return self.extents.arriving(own, length, "time"), reason, ""
         if not streams(other):
             reason = f"{_tables(other)} never changes, so a row of {name} meets its rows at once."
-            return e.NONE, reason, f"Every row of {name}, as if the table could still change."
+            return e.NONE, reason, ""
         values = self.extents.values(own, tuple(own.schema.names))
         if values is not None:
             reason = f"Rows of {name} differ in finitely many values; a count of each is enough."
-            return values, reason, f"Every row of {name} that passes the conditions."
+            kept = f"Every row of {name} that passes the conditions."
+            return values, reason, "" if e.has_few_values(own) else kept
         return None, "", ""
 
     def _open_join(self, node: p.Join, label: str, open_sides: list[p.Node]) -> OperatorVerdict:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import PERCENTILES, VARIANCES, AggregateCall
-from penstock.algebra.expr import Expr, is_simple
+from penstock.algebra.expr import Call, Column, Expr, columns, is_simple
 from penstock.memory.check import MOST_ORDERS, failures
 from penstock.memory.enumeration import derived_orders
 from penstock.memory.folding import fold
@@ -45,6 +45,33 @@ class Summary:
     rankings: tuple[tuple[Ranking, ...], ...] | None = None
     summed: tuple[tuple[str, ...], ...] = ()
     best: tuple[Ranking, ...] = ()
+
+    @property
+    def keys(self) -> tuple[tuple[str, ...], ...]:
+        """Columns of each input that are equal in all combinations, those of one apart from others.
+
+        Where a result is to be there once, it must show them.
+        """
+        classes: list[set[str]] = []
+        for name, other in _equalities(self.conditions):
+            met = [known for known in classes if {name, other} & known]
+            classes = [known for known in classes if known not in met]
+            classes.append({name, other}.union(*met))
+        shown = {name for _, value in self.outputs for name in columns(value)}
+        shown = shown.intersection(*(ranking.key for ranking in self.best))
+        if self.rankings is not None:
+            classes = [known for known in classes if known & shown]
+        own = [[f.name for f in source.schema] for source in self.inputs]
+        chosen = [[next((n for n in names if n in c), "") for names in own] for c in classes]
+        full = [key for key in chosen if all(key)]
+        return tuple(tuple(key[i] for key in full) for i in range(len(own)))
+
+
+def _equalities(conditions: Iterable[Expr]) -> Iterator[tuple[str, str]]:
+    for condition in conditions:
+        match condition:
+            case Call("=", (Column(a, kind), Column(b, other))) if kind == other:
+                yield a, b
 
 
 def summaries_of(plan: p.Node) -> tuple[Summary, ...]:

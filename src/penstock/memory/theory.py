@@ -126,9 +126,17 @@ def _all_values(block: Block) -> Iterator[Attribute]:
             yield aggregate.of
 
 
+def _told_apart(block: Block) -> Iterator[Attribute]:
+    """The attributes of which an aggregate needs more than sums."""
+    for aggregate in block.aggregates or ():
+        needed = aggregate.function.kind is Kind.HOLISTIC or aggregate.function in (MIN, MAX)
+        if needed and aggregate.of is not None:
+            yield aggregate.of
+
+
 def _buckets(block: Block, closure: Closure, stream: str) -> Size:
     used = {a for join in closure.joins() for a in join.attributes}
-    used |= set(block.select)
+    used |= {*block.select, *(a for a in _told_apart(block) if closure.bounded(a))}
     own = sorted(a for a in used if a.stream == stream)
     bounded = [a for a in own if closure.bounded(a)]
     others = [a for a in own if a not in bounded]

@@ -21,6 +21,7 @@ from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Column, Expr, Literal, columns, compare, is_simple, substitute
 from penstock.algebra.times import shifted
 from penstock.element import INF
+from penstock.memory.extents import has_few_values
 from penstock.memory.summaries import Part, Summary, parts_of, summaries_of
 from penstock.physical.closing import asks
 from penstock.physical.distribution import Spread, key_of, spread
@@ -223,11 +224,11 @@ class Graph:
         kernel: Kernel
         if summary.rankings is not None:
             kernel = DistinctProduct(
-                schemas, summary.conditions, chosen, summary.rankings, summary.best
+                schemas, summary.conditions, chosen, summary.rankings, summary.keys, summary.best
             )
         else:
             sums = tuple(_sums_of(names, calls) for names in summary.summed)
-            kernel = CountedProduct(schemas, summary.conditions, chosen, sums)
+            kernel = CountedProduct(schemas, summary.conditions, chosen, sums, summary.keys)
         return self._run(Project(summary.outputs), self._run(kernel, *inputs))
 
     def _grouped(self, node: p.Aggregate, parts: tuple[Part, ...]) -> Operator:
@@ -257,7 +258,8 @@ class Graph:
     def _join(self, node: p.Join, left: Operator, right: Operator) -> Operator:
         keep_left = earliest(node.keep_left, meets(node, left=True))
         keep_right = earliest(node.keep_right, meets(node, left=False))
-        inner = self._inner(left, right, node.on, keep_left, keep_right)
+        few = (has_few_values(node.left), has_few_values(node.right))
+        inner = self._inner(left, right, node.on, keep_left, keep_right, few)
         if node.where is not None:
             inner = self._run(Select(node.where), inner)
         pairs = None if node.where is None else inner
@@ -285,6 +287,7 @@ class Graph:
         on: tuple[p.Equality, ...],
         keep_left: Expr | None = None,
         keep_right: Expr | None = None,
+        few: tuple[bool, bool] = (False, False),
     ) -> Operator:
         kernel = InnerJoin(
             left.schema,
@@ -294,6 +297,7 @@ class Graph:
             tuple(equality.null_safe for equality in on),
             keep_left,
             keep_right,
+            few,
         )
         return self._run(kernel, left, right)
 

@@ -41,6 +41,8 @@ class InnerJoin:
     null_safe: tuple[bool, ...]
     keep_left: Expr | None = None
     keep_right: Expr | None = None
+    few: tuple[bool, bool] = (False, False)
+    """Which sides have so few different records that the same come again and again."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -49,8 +51,10 @@ class InnerJoin:
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
         return (
-            AreaSpec("left", self.left, self.left_key, until=self.keep_left),
-            AreaSpec("right", self.right, self.right_key, until=self.keep_right),
+            AreaSpec("left", self.left, self.left_key, until=self.keep_left, repeats=self.few[0]),
+            AreaSpec(
+                "right", self.right, self.right_key, until=self.keep_right, repeats=self.few[1]
+            ),
         )
 
     @property
