@@ -103,7 +103,7 @@ def known(expr: Expr, said: Said) -> Expr | None:
 def _closed(call: Call, said: Said) -> Expr | None:
     stream, columns, values = question(call)
     closings = said.get(stream)
-    times = closings.over(columns) if closings is not None and closings.timed else None
+    times = closings.over(columns) if closings is not None and closings.schedule else None
     if not times:
         return None
     if times.always:

@@ -332,7 +332,7 @@ class Engine:
         arrived = moment(late_before) if source.arrival else None
         schemes = schemes_of(name, self.definitions)
         marks = timed_marks(rows, schemes, source, arrived, state, self._open_from(state))
-        said, column = said.read(marks), column_of_marks(schemes)
+        said, column = said.read_columns(marks.texts, marks.at), column_of_marks(schemes)
         report = run(
             Ingest(source, lanes, late_before, self.tasks, keep, arrived, said.times, column)
         )
@@ -344,7 +344,7 @@ class Engine:
             state = after_batch(source, self.source_state(name), report, batch, keep)
             actions: list[Action] = [Received(name, state), *_filled(report)]
             if marks:
-                actions.append(Said(name, marks))
+                actions.append(Said(name, marks.entries()))
             self.commit(*actions, *self._no_longer_kept(name, state))
             self._punctuations.know(name, self.manifest, said)
         return report
