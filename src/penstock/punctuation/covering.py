@@ -49,13 +49,13 @@ def without_attribute(schedule: Schedule, gone: int) -> Schedule:
         made += [one for table in across for one in _over_keys(table, gone, plain)]
         along = [table for table in same if table.spread == gone]
         if along:
-            found.append(_over_spread(concat(along + _turned(across, gone)), plain))
+            found.append(_over_spread(concat(along + turned(across, gone)), plain))
         if attributes in boxes:
             found.append(_over_boxes(same, boxes[attributes], gone, plain))
     return arranged(replace(rest, tables=(*kept, *made)), found)
 
 
-def _with(steps: Steps, plain: Steps | None) -> Steps:
+def with_plain(steps: Steps, plain: Steps | None) -> Steps:
     """The functions with what is said anyway."""
     if plain is None:
         return steps
@@ -66,7 +66,7 @@ def _with(steps: Steps, plain: Steps | None) -> Steps:
 
 def _over_spread(table: Timetable, plain: Steps | None) -> Boxes:
     """Of the keys of a row, when all values of the spread attribute have been closed."""
-    when = _with(table.steps, plain).whole if table.keys else table.steps.whole
+    when = with_plain(table.steps, plain).whole if table.keys else table.steps.whole
     rows = np.flatnonzero(when < INF)
     return Boxes([(a, sets.take(rows)) for a, sets in table.key_sides()], when[rows])
 
@@ -77,7 +77,7 @@ def _over_keys(table: Timetable, gone: int, plain: Steps | None) -> Iterator[Tim
     rest = tuple(key for key in table.keys if key.attribute != gone)
     first, group = different(rest, len(table))
     listed = Steps.of(key.sets(), np.full(len(table), BEGIN), group, len(first))
-    others = _with(listed, plain).whole
+    others = with_plain(listed, plain).whole
     good = others < INF
     rows = np.flatnonzero(good[group])
     if not len(rows):
@@ -97,7 +97,7 @@ def _over_keys(table: Timetable, gone: int, plain: Steps | None) -> Iterator[Tim
     yield Timetable(keys, table.spread, steps)
 
 
-def _turned(tables: list[Timetable], gone: int) -> list[Timetable]:
+def turned(tables: list[Timetable], gone: int) -> list[Timetable]:
     """The single values of tables, as tables of which another attribute is the spread one."""
     found = []
     for table in tables:
@@ -122,7 +122,7 @@ def _over_boxes(
     }
     values = sides.pop(gone)
     first, group = _groups(list(sides.values()), len(times))
-    when = _with(Steps.of(values, times, group, len(first)), plain).whole
+    when = with_plain(Steps.of(values, times, group, len(first)), plain).whole
     good = np.flatnonzero(when < INF)
     return Boxes([(a, sets.take(first[good])) for a, sets in sides.items()], when[good])
 

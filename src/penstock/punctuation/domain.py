@@ -212,6 +212,14 @@ class Whole(Domain):
     def key_array(self, keys: list[Any]) -> Keys:
         return np.array(keys, dtype=np.int64)
 
+    def column_of(self, keys: Keys) -> pa.Array:
+        """The inverse of `column_keys`."""
+        kind = self.type
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_integer(kind):
+            width = pa.int32() if kind.bit_width == 32 else pa.int64()
+            return pa.array(keys.astype(np.int64)).cast(width).cast(kind)
+        return pa.array([self.value(key) for key in keys.tolist()], kind)
+
     def column_keys(self, column: pa.Array) -> Any:
         values = record.numpy(column)
         return (values if values.ndim == 1 else values[:, 0]).astype(np.int64)

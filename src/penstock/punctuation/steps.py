@@ -158,6 +158,35 @@ class Steps:
         time = np.maximum.accumulate(self.time) if begins else np.full(len(self.time), INF)
         return self.with_times(self.null, time)
 
+    def through(self, domain: Domain, at: Keys, before: Keys, rising: bool) -> Steps:
+        """The times of what a monotone function makes of the values, in another domain.
+
+        `at` is what it makes of the cuts, and `before` of the keys before them; those of cuts at
+        the first key are not looked at. A value's time is the largest of all keys that become it.
+        """
+        none, inner = -1, self.cut != self.domain.first
+        cuts, size = np.arange(len(self.cut)), np.diff(self.offset)
+        low = np.where(inner, cuts, none)
+        high = np.where(self.spans.ended, cuts + 1, none)
+        first = self.offset[np.flatnonzero(size > 0)]
+        begun = np.zeros(len(self), dtype=np.bool_)
+        begun[self.owner[first[~inner[first]]]] = True
+        late = np.flatnonzero(~begun)  # whose smallest keys have no time
+        low = np.concatenate([low, np.full(len(late), none)])
+        high = np.concatenate([high, np.where(size[late] > 0, self.offset[late], none)])
+        edges = (low, high) if rising else (high, low)
+        near = at if rising else before
+        start = np.repeat(domain.key_array([domain.first]), len(low))
+        start[edges[0] >= 0] = near[edges[0][edges[0] >= 0]]
+        shared = at == before
+        ended = edges[1] >= 0
+        ended[ended] = ~(shared & (near == domain.last))[edges[1][ended]]
+        stop, same = near[edges[1][ended]], shared[edges[1][ended]]
+        stop[same] = domain.next_of(stop[same])
+        time = np.concatenate([self.time, np.full(len(late), INF)])
+        spans = Spans(np.concatenate([self.owner, late]), start, ended, stop, time)
+        return Steps(domain, self.null, *_swept(spans, np.maximum))
+
     def take(self, index: Ints) -> Steps:
         begin, size = self.offset[index], np.diff(self.offset)[index]
         owner = np.repeat(np.arange(len(index)), size)

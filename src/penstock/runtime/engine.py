@@ -497,10 +497,12 @@ class Engine:
     def _condense(self) -> None:
         """Write what punctuations have said in fewer words, where time has passed them."""
         for name, source in self.sources.items():
-            if not source.is_table:
+            with self._mutex:
                 entries = self._punctuations.condensed(source, self.manifest)
                 if entries is not None:
+                    closings = self._punctuations.of(source, self.manifest)
                     self.commit(Said(name, entries, anew=True))
+                    self._punctuations.know(name, self.manifest, closings)
 
     def _give_up_old_changes(self) -> None:
         """Move publications that are older than the retention into the base of their view.
