@@ -124,7 +124,7 @@ def allowed(row: Row, marks: list[tuple[Punctuation, int]]) -> bool:
 
 
 def said_by(marks: Marks) -> dict[str, Closings]:
-    return {name: Closings.none(SCHEMAS[name]).also(marks[name]) for name in marks}
+    return {name: Closings(SCHEMAS[name]).also(marks[name]) for name in marks}
 
 
 def extensions(marks: Marks, at: int) -> Iterator[Rows]:

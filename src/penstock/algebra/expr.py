@@ -79,11 +79,29 @@ class Lookup:
     type: pa.DataType
 
 
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """All values of which a function is some value; a part of questions to punctuations only.
+
+    The function is an expression over the column `ARGUMENT`.
+    """
+
+    value: Expr
+    function: Expr
+    type: pa.DataType
+
+    def __str__(self) -> str:
+        return f"inverse of {self.function} = {self.value}"
+
+
+ARGUMENT = "__x"
+
+
 class Table(Protocol):
     def find(self, columns: tuple[pa.Array, ...], length: int) -> pa.Array: ...
 
 
-Expr: TypeAlias = Column | Literal | Call | Lookup
+Expr: TypeAlias = Column | Literal | Call | Lookup | Inverse
 
 
 def columns(expr: Expr) -> frozenset[str]:
@@ -93,6 +111,8 @@ def columns(expr: Expr) -> frozenset[str]:
             return frozenset((name,))
         case Call(args=args) | Lookup(args=args):
             return frozenset().union(*map(columns, args))
+        case Inverse(value):
+            return columns(value)
     return frozenset()
 
 
@@ -103,6 +123,8 @@ def substitute(expr: Expr, by_name: Mapping[str, Expr]) -> Expr:
             return by_name.get(name, expr)
         case Call(function, args, kind):
             return Call(function, tuple(substitute(arg, by_name) for arg in args), kind)
+        case Inverse(value, function, kind):
+            return Inverse(substitute(value, by_name), function, kind)
     return expr
 
 
@@ -112,6 +134,8 @@ def is_simple(expr: Expr) -> bool:
         case Call(function, args):
             known = function in CLOSINGS or (function in SIMPLE and takes(expr))
             return known and all(map(is_simple, args))
+        case Inverse(value):
+            return is_simple(value)
     return True
 
 
@@ -214,3 +238,5 @@ def check_columns(expr: Expr, schema: pa.Schema, where: str) -> None:
         case Call(args=args):
             for arg in args:
                 check_columns(arg, schema, where)
+        case Inverse(value):
+            check_columns(value, schema, where)

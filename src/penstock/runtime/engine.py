@@ -24,7 +24,7 @@ from penstock.errors import PlanError, UnsupportedError
 from penstock.physical.lower import Graph
 from penstock.physical.program import Program, base_area, view_area
 from penstock.punctuation import Punctuation
-from penstock.punctuation.closings import Closings, Entry
+from penstock.punctuation.closings import Closings
 from penstock.punctuation.schemes import Punctuated
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.definitions import (
@@ -346,11 +346,9 @@ class Engine:
             said = self._punctuations.of(source, self.manifest)
         keep = self.options.keep_input and state.kept
         arrived = moment(late_before) if source.arrival else None
-        schemes = schemes_of(name, self.definitions)
-        marks: tuple[Entry, ...] = ()
-        if rows is not None:
-            marks = timed_marks(rows, schemes, source, arrived, state, self._open_from(state))
-        said, column = said.read(marks), column_of_marks(schemes)
+        schemes = () if rows is None else schemes_of(name, self.definitions)
+        marks = timed_marks(rows, schemes, source, arrived, state, self._open_from(state))
+        said, column = said.read_columns(marks.texts, marks.at), column_of_marks(schemes)
         report = run(
             Ingest(source, lanes, late_before, self.tasks, keep, arrived, said.times, column)
         )
@@ -362,7 +360,7 @@ class Engine:
             state = after_batch(source, self.source_state(name), report, batch, keep)
             actions: list[Action] = [Received(name, state), *_filled(report)]
             if marks:
-                actions.append(Said(name, marks))
+                actions.append(Said(name, marks.entries()))
             self.commit(*actions, *self._no_longer_kept(name, state))
             self._punctuations.know(name, self.manifest, said)
         return report
@@ -515,10 +513,12 @@ class Engine:
     def _condense(self) -> None:
         """Write what punctuations have said in fewer words, where time has passed them."""
         for name, source in self.sources.items():
-            if not source.is_table:
+            with self._mutex:
                 entries = self._punctuations.condensed(source, self.manifest)
                 if entries is not None:
+                    closings = self._punctuations.of(source, self.manifest)
                     self.commit(Said(name, entries, anew=True))
+                    self._punctuations.know(name, self.manifest, closings)
 
     def _give_up_old_changes(self) -> None:
         """Move publications that are older than the retention into the base of their view.
