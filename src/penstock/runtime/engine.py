@@ -481,6 +481,7 @@ class Engine:
             "operators": _totals(reports),
             "state": self._sizes(program.specs()),
             "kept": self._sizes(kept),
+            "tasks": _seconds(reports),
             "seconds": {"run": ran - started, "commit": time.perf_counter() - ran},
         }
         logger.info("step to %s: %s", w1, progress["seconds"])
@@ -576,6 +577,15 @@ def _beginning(name: str, definition: Any) -> Iterable[Action]:
 
 def _filled(report: IngestReport) -> list[Action]:
     return [Changed(area, tuple(refs)) for area, refs in report.areas.items() if refs]
+
+
+def _seconds(reports: Iterable[Report]) -> dict[str, float]:
+    """How long all tasks together were busy with what, within the run."""
+    found: dict[str, float] = {}
+    for report in reports:
+        for what, seconds in report.seconds.items():
+            found[what] = found.get(what, 0.0) + seconds
+    return found
 
 
 def _totals(reports: Iterable[Report]) -> dict[str, dict[str, float]]:

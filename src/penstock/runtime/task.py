@@ -7,7 +7,8 @@ tasks. It reports in one row which runs it wrote: until the driver commits them,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -77,12 +78,19 @@ class StepSpec:
 
 @dataclass
 class Report:
-    """What a task did in a round, as told to the driver."""
+    """What a task did in a round, as told to the driver, and how long each part of it took."""
 
     areas: dict[str, list[RunRef]] = field(default_factory=dict)
     frontiers: dict[str, int] = field(default_factory=dict)
     views: dict[str, RunRef] = field(default_factory=dict)
     metrics: list[dict[str, Any]] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, what: str) -> Iterator[None]:
+        started = perf_counter()
+        yield
+        self.seconds[what] = self.seconds.get(what, 0.0) + perf_counter() - started
 
 
 class RoundTask:
@@ -106,15 +114,17 @@ class RoundTask:
         """
         self._arrived = arrived
         if self._round == 0:
-            with self._store.segment() as compacted:
+            with self._report.timed("compact"), self._store.segment() as compacted:
                 self._compact(compacted)
-        with self._store.segment() as segment:
+        with self._report.timed("operators"), self._store.segment() as segment:
             for number, place in enumerate(self._program.places):
                 if place.round == self._round:
                     self._results[number] = self._run_place(number, place, segment)
-        with self._store.segment() as published:
+        with self._report.timed("publish"), self._store.segment() as published:
             self._publish(published)
-        sent = {edge.number: self._send(edge) for edge in self._program.edges if self._passes(edge)}
+        with self._report.timed("exchange"):
+            edges = [edge for edge in self._program.edges if self._passes(edge)]
+            sent = {edge.number: self._send(edge) for edge in edges}
         return self._report, sent
 
     # --- operators ------------------------------------------------------------------------------

@@ -103,4 +103,5 @@ def unpacked_report(data: bytes) -> Report:
         frontiers=found["frontiers"],
         views={k: RunRef.from_json(ref) for k, ref in found["views"].items()},
         metrics=found["metrics"],
+        seconds=found["seconds"],
     )
