@@ -1,16 +1,21 @@
 """The files that all engines read: the events as parquet, and once more for those that cannot.
 
-A folder for each kind of event, and in `csv` the same files as text: plain for Flink, and under
-`headed` with the names of the columns, for Pathway, where a column `id` is called `number` as
-Pathway has one of its own. Times are numbers of microseconds there.
+A folder for each kind of event, and in `csv` the same rows as text, with times as numbers of
+microseconds. For Flink, which reads files in no particular order, they are two files that take
+turns at the rows, one for each of its readers: as two partitions of a stream. For Pathway, under
+`headed`, they are the files as they are, with the names of the columns; a column `id` is called
+`number`, as Pathway has one of its own.
 """
 
 from __future__ import annotations
 
 import json
 import shutil
+from contextlib import ExitStack
 from pathlib import Path
+from typing import BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -30,6 +35,7 @@ def made(directory: Path, count: int, files: int, settings: Settings, text: bool
         shutil.rmtree(data, ignore_errors=True)
         _write(data, count, files, settings)
     if text and not (data / "csv" / EVENTS).exists():
+        shutil.rmtree(data / "csv", ignore_errors=True)
         _write_text(data, data / "csv")
     return data
 
@@ -46,18 +52,31 @@ def _write(data: Path, count: int, files: int, settings: Settings) -> None:
 
 
 def _write_text(data: Path, text: Path) -> None:
-    for path in sorted(data.glob("*/*.parquet")):
-        _write_both(_with_numbers(pq.read_table(path)), text, path.parent.name, path.stem)
-    _write_both(SIDE_INPUT, text, "side_input", "0")
+    for kind in SCHEMAS:
+        (text / kind).mkdir(parents=True)
+        with ExitStack() as stack:
+            turns = [stack.enter_context((text / kind / f"{i}.csv").open("wb")) for i in range(2)]
+            for path in sorted((data / kind).iterdir()):
+                table = _with_numbers(pq.read_table(path))
+                for i, file in enumerate(turns):
+                    _write_csv(table.take(np.arange(i, table.num_rows, 2)), file, header=False)
+                _write_headed(table, text, kind, path.stem)
+    (text / "side_input").mkdir()
+    with (text / "side_input" / "0.csv").open("wb") as file:
+        _write_csv(SIDE_INPUT, file, header=False)
+    _write_headed(SIDE_INPUT, text, "side_input", "0")
     shutil.copy(data / EVENTS, text / EVENTS)
 
 
-def _write_both(table: pa.Table, text: Path, kind: str, name: str) -> None:
-    table = table.rename_columns(["number" if n == "id" else n for n in table.column_names])
-    for folder, header in ((text / kind, False), (text / "headed" / kind, True)):
-        folder.mkdir(parents=True, exist_ok=True)
-        options = pa.csv.WriteOptions(include_header=header)
-        pa.csv.write_csv(table, folder / f"{name}.csv", options)
+def _write_headed(table: pa.Table, text: Path, kind: str, name: str) -> None:
+    (text / "headed" / kind).mkdir(parents=True, exist_ok=True)
+    names = ["number" if name == "id" else name for name in table.column_names]
+    with (text / "headed" / kind / f"{name}.csv").open("wb") as file:
+        _write_csv(table.rename_columns(names), file, header=True)
+
+
+def _write_csv(table: pa.Table, file: BinaryIO, header: bool) -> None:
+    pa.csv.write_csv(table, file, pa.csv.WriteOptions(include_header=header))
 
 
 def _with_numbers(table: pa.Table) -> pa.Table:

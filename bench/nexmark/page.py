@@ -183,7 +183,7 @@ def latency(measured: list[dict[str, Any]]) -> str:
     return (
         "## Latency\n\nPenstock in the background, fed at half of the rate that it can take: a "
         f"file lands every {measured[0]['interval'] * 1e3:.0f} ms, and the time of an event runs "
-        "from then until a reader finds its change, which is when the frontier has passed the event.\n\n"
+        "from then until its change can be read: the frontier has passed the event.\n\n"
         + table(head, rows)
     )
 

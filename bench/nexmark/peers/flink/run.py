@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from pyflink.common import RowKind
-from pyflink.table import EnvironmentSettings, Table, TableDescriptor, TableEnvironment
+from pyflink.table import (
+    DataTypes,
+    EnvironmentSettings,
+    Table,
+    TableDescriptor,
+    TableEnvironment,
+)
+from pyflink.table.expressions import col
+from pyflink.table.types import LocalZonedTimestampType
 
 from bench.nexmark.worker import Job
 
@@ -45,11 +53,26 @@ def seconds(table: Table) -> float:
 def rows(table: Table) -> list[list[Any]]:
     """What remains when every change has been made."""
     found: dict[tuple[Any, ...], int] = {}
-    with table.execute().collect() as changes:
+    with without_zones(table).execute().collect() as changes:
         for change in changes:
             row = tuple(map(plain, change))
             found[row] = found.get(row, 0) + (-1 if change.get_row_kind() in DELETED else 1)
     return [list(row) for row, count in found.items() for _ in range(count)]
+
+
+def without_zones(table: Table) -> Table:
+    """Times with a zone cannot be brought to Python."""
+    schema = table.get_schema()
+    names, types = schema.get_field_names(), schema.get_field_data_types()
+    columns = zip(names, types, strict=True)
+    return table.select(
+        *(
+            col(name).cast(DataTypes.TIMESTAMP(3)).alias(name)
+            if isinstance(kind, LocalZonedTimestampType)
+            else col(name)
+            for name, kind in columns
+        )
+    )
 
 
 def plain(value: Any) -> Any:
