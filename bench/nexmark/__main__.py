@@ -9,6 +9,7 @@ Without a command, all engines run all queries, and the page is written:
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -52,6 +53,7 @@ def chosen(names: list[str]) -> list[Engine]:
 
 
 def main() -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))  # and with it the worker
     given = parsed(sys.argv[1:])
     files = Files(given.data.absolute(), given.per_file)
     results = Results.read(given.results)

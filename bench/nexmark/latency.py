@@ -28,7 +28,8 @@ from penstock.runtime.spark import start_spark
 from penstock.session import Session, connect
 
 INTERVAL = 0.25
-WARM = 10.0
+BEFORE = 8  # files that must be through before the others come at their rate
+WARM = 5.0
 
 Floats = npt.NDArray[np.float64]
 
@@ -57,15 +58,18 @@ class Arrivals:
 
 def feed_and_watch(query: str, rate: int, seconds: float, directory: Path, warm: Path) -> Floats:
     """How long each event waited, but for those of the first seconds."""
-    staged = prepare(directory / "staged", rate, seconds + WARM)
+    staged = prepare(directory / "staged", rate, seconds + WARM + BEFORE * INTERVAL)
     spark = start_spark("local[2]")
     run(query, warm, spark)
     with connect(directory / "state", spark, keep_input=False, unbounded="allow") as db:
         sources = define(db, query, directory / "landing")
         watch = Watch(db)
         db.start()
+        first = land(staged[:BEFORE], sources, directory / "landing")
+        if not db.await_frontier(int(first.times[-2].max()), timeout=120):
+            raise SystemExit(f"{query}: nothing came out of the first files")
         watch.start()
-        arrivals = land(staged, sources, directory / "landing")
+        arrivals = land(staged[BEFORE:], sources, directory / "landing")
         db.await_frontier(int(arrivals.times[-2].max()), timeout=60)
         watch.stop()
     return waits(arrivals, watch)

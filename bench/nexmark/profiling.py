@@ -20,6 +20,7 @@ def profile(query: str, data: Path) -> dict[str, Any]:
     with connect(None, spark, keep_input=False) as db:
         timing = feed(db, define(db, query), data)
         steps, tasks = db.recent_progress, db.engine.tasks
+        kinds = {p.identity: type(p.operator.work).__name__ for p in db.engine.program.places}
         operators = _operators(steps, tasks)
     inside = _sums([step["tasks"] for step in steps], tasks)
     outside = _sums([step["seconds"] for step in steps])
@@ -38,8 +39,8 @@ def profile(query: str, data: Path) -> dict[str, Any]:
         say(f"  {name:10} {value:8.2f} s {value / timing.seconds:5.0%}")
     for name, one in sorted(operators.items(), key=lambda item: -item[1]["seconds"]):
         counts = f"{one['rows_in']:>12,.0f} rows in {one['rows_out']:>12,.0f} out"
-        say(f"    {one['seconds']:8.2f} s {counts}  {name[:100]}")
-    return {"total": timing.seconds, "seconds": seconds, "operators": operators}
+        say(f"    {kinds.get(name, name):20} {one['seconds']:8.2f} s {counts}")
+    return {"total": timing.seconds, "seconds": seconds}
 
 
 def _sums(each: list[dict[str, float]], tasks: int = 1) -> dict[str, float]:
