@@ -37,6 +37,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--sizes", type=lambda text: text.split(","), default=SIZES.split(","))
     parser.add_argument("--seconds", type=float, default=30.0, help="for how long to feed events")
     parser.add_argument("--timeout", type=float, default=1800.0, help="seconds for one run")
+    parser.add_argument("--again", action="store_true", help="forget what was measured of these")
     parser.add_argument("--data", type=Path, default=ROOT / "build" / "nexmark" / "data")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "nexmark" / "results.json")
     known = bool(arguments) and arguments[0] in COMMANDS
@@ -65,6 +66,8 @@ def main() -> None:
         case "compare":
             queries = given.queries or QUERIES
             engines = chosen(given.engines)
+            if given.again:
+                results.forget([engine.name for engine in engines], queries, given.events)
             compare(results, engines, queries, given.events, files, given.repeat, given.timeout)
             print(page.throughput(results, given.events))
         case "growth":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bench.nexmark.data import WARM_EVENTS, WARM_FILES, made
+from bench.nexmark.data import WARM_EVENTS, WARM_FILES, made, place
 from bench.nexmark.engines import PENSTOCK, Engine
 from bench.nexmark.generate import Settings
 from bench.nexmark.measuring import RunError, measure
@@ -23,6 +25,9 @@ class Files:
 
     def count(self, events: int) -> int:
         return max(1, events // self.per_file)
+
+    def place(self, events: int) -> Path:
+        return place(self.directory, events, self.count(events), Settings())
 
     def of(self, events: int, text: bool) -> Path:
         return made(self.directory, events, self.count(events), Settings(), text)
@@ -53,7 +58,8 @@ def compare(
 
 
 def outcome(engine: Engine, query: str, events: int, files: Files, timeout: float) -> Outcome:
-    found = Outcome(engine.name, query, events, files.count(events))
+    load = os.getloadavg()[0]
+    found = Outcome(engine.name, query, events, files.count(events), load=load)
     data, warm = files.of(events, engine.text), files.warm(engine.text)
     try:
         measured = measure(engine, query, data, warm, timeout)
@@ -69,14 +75,17 @@ def outcome(engine: Engine, query: str, events: int, files: Files, timeout: floa
 def grow(
     results: Results, queries: Iterable[str], sizes: Iterable[int], files: Files, timeout: float
 ) -> None:
-    """Penstock alone, over more and more events; files that nobody else needs are deleted."""
+    """Penstock alone, over more and more events; files that were not there before are deleted."""
     wanted = tuple(queries)
     for events in sizes:
+        folder, known = files.place(events), {(run.query, run.events) for run in results.growth}
+        made_before = folder.exists()
         for query in wanted:
-            known = [(run.query, run.events) for run in results.growth if not run.error]
             if (query, events) not in known:
                 results.growth.append(outcome(PENSTOCK, query, events, files, timeout))
                 results.write()
+        if not made_before:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def say(text: str) -> None:

@@ -29,8 +29,7 @@ WARM_EVENTS, WARM_FILES = 20_000, 2
 
 def made(directory: Path, count: int, files: int, settings: Settings, text: bool) -> Path:
     """The first `count` events, unless they have been made before."""
-    name = f"{count}-{files}-{settings.rate}-{settings.disorder}"
-    data = directory / name
+    data = place(directory, count, files, settings)
     if not (data / EVENTS).exists():
         shutil.rmtree(data, ignore_errors=True)
         _write(data, count, files, settings)
@@ -38,6 +37,10 @@ def made(directory: Path, count: int, files: int, settings: Settings, text: bool
         shutil.rmtree(data / "csv", ignore_errors=True)
         _write_text(data, data / "csv")
     return data
+
+
+def place(directory: Path, count: int, files: int, settings: Settings) -> Path:
+    return directory / f"{count}-{files}-{settings.rate}-{settings.disorder}"
 
 
 def _write(data: Path, count: int, files: int, settings: Settings) -> None:

@@ -12,6 +12,7 @@ from bench.nexmark.penstock_run import QUERIES
 from bench.nexmark.results import Outcome, Results
 
 PAGE = ROOT / "docs" / "benchmarks.md"
+QUIET = 2.5  # what the runs before can leave behind
 STATELESS = ("q0", "q1", "q2", "q10", "q13", "q14", "q21", "q22")
 STATEFUL = tuple(query for query in QUERIES if query not in STATELESS)
 PEERS = tuple(engine for engine in ENGINES.values() if engine is not PENSTOCK)
@@ -44,6 +45,7 @@ METHOD = f"""\
 - Flink reads the same rows as CSV, because its Python package has no reader of parquet, with times
   as numbers. State is on the heap ({HEAP}), mini-batches are on (1 s, 50,000 rows), there are no
   checkpoints: the fastest that it can be. Its time is what it reports as the job's runtime.
+  q13 is a join of two streams, which keeps all bids: nothing in the package can be looked up in.
 - Pathway reads CSV too (its reader of parquet needs a licence key), as a stream, with two threads.
   Fixed windows are computed from the time, which is faster than its windows.
 - q0 does nothing with the bids that it reads: it shows how fast an engine reads its files.
@@ -60,7 +62,7 @@ METHOD = f"""\
 def write(results: Results) -> None:
     parts = [INTRODUCTION, machine(results.about)]
     for events in results.sizes():
-        parts += [throughput(results, events), others(results, events)]
+        parts += [throughput(results, events), load(results, events), others(results, events)]
     parts += [growth(results.growth), latency(results.latency), profiles(results.profiles)]
     parts += [unsupported(), METHOD]
     PAGE.write_text("\n".join(part for part in parts if part))
@@ -132,6 +134,18 @@ def mean_ratio(results: Results, events: int, peer: Engine) -> float:
     ]
     known = [log(r) for r in best if r]
     return exp(sum(known) / len(known)) if known else 0.0
+
+
+def load(results: Results, events: int) -> str:
+    """Whether the machine had other things to do."""
+    loads = sorted(run.load for run in results.runs if run.events == events and run.load)
+    if not loads:
+        return ""
+    median = loads[len(loads) // 2]
+    told = f"Load of the machine before runs, the median: {median:.1f}"
+    if median > QUIET:
+        told += ". It had other work at the same time: rates are low, and ratios vary"
+    return told + ".\n"
 
 
 def others(results: Results, events: int) -> str:

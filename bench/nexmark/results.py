@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run of a query: its times in seconds and memory in bytes, or why it failed."""
+    """A run of a query: its times in seconds and memory in bytes, or why it failed.
+
+    `load` is how many processes wanted the machine when it began.
+    """
 
     engine: str
     query: str
@@ -22,6 +25,7 @@ class Outcome:
     seconds: float = 0.0
     memory: int = 0
     error: str = ""
+    load: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -59,6 +63,10 @@ class Results:
             for run in self.runs
             if (run.engine, run.query, run.events) == (engine, query, events)
         ]
+
+    def forget(self, engines: Iterable[str], queries: Iterable[str], events: int) -> None:
+        gone = {(engine, query, events) for engine in engines for query in queries}
+        self.runs = [run for run in self.runs if (run.engine, run.query, run.events) not in gone]
 
     def best(self, engine: str, query: str, events: int) -> Outcome | None:
         """The fastest run; one that failed only where none did not."""

@@ -14,7 +14,7 @@ import pytest
 
 from bench.nexmark import page
 from bench.nexmark.answers import TIMES
-from bench.nexmark.comparing import Files, compare
+from bench.nexmark.comparing import Files, compare, grow
 from bench.nexmark.data import made
 from bench.nexmark.engines import ENGINES, FLINK, ROOT, SPARK, Engine
 from bench.nexmark.generate import Settings
@@ -124,6 +124,8 @@ def test_what_was_measured_is_not_measured_again(
     ]
     compare(results, [engine], ["q0", "fails"], 2000, files, 2, timeout=60)
     assert len(results.runs) == 3
+    results.forget(["penstock"], ["q0"], 2000)
+    assert [run.query for run in results.runs] == ["fails"]
 
 
 def test_the_page_shows_the_best_runs_and_their_ratios(tmp_path: Path) -> None:
@@ -138,6 +140,24 @@ def test_the_page_shows_the_best_runs_and_their_ratios(tmp_path: Path) -> None:
     assert "| q15 (stateful) | 1,000 | cannot | 1,000 |  |  | 1.0 |  |" in shown
     assert "| stateful, geometric mean |  |  |  |  | 8.0 | 2.0 |  |" in shown
     assert "| q3 | 1,024 | 1,024 | 1,024 |  |" in page.others(results, 1_000_000)
+
+
+def test_growth_leaves_no_files_behind(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.nexmark.comparing.PENSTOCK", engine)
+    files, results = Files(tmp_path / "data", per_file=500), Results(tmp_path / "results.json")
+    kept = files.of(500, text=False)
+    for _ in range(2):
+        grow(results, ["q3", "q5"], [500, 1000], files, timeout=60)
+    assert [(run.query, run.events, run.files) for run in results.growth] == [
+        ("q3", 500, 1),
+        ("q5", 500, 1),
+        ("q3", 1000, 2),
+        ("q5", 1000, 2),
+    ]
+    assert kept.exists()
+    assert not files.place(1000).exists()
 
 
 def test_growth_tells_how_far_rates_are_apart() -> None:
