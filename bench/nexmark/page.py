@@ -53,9 +53,9 @@ METHOD = f"""\
   processes share count for each of them.
 - q12 counts in windows of event time, for every engine; the published query has processing time,
   and answers that differ from run to run. q6 is a ranking of the ten latest auctions of a seller.
-- The answers of all engines were compared with DuckDB's on a smaller stream
-  (`python -m bench.nexmark check --events 30000`). Structured Streaming cannot be told that a
-  stream is over, so windows that are still open have no result.
+- `python -m bench.nexmark check --events 30000` compares the answers of all engines with DuckDB's.
+  Structured Streaming cannot be told that a stream is over, so windows that are still open have no
+  result.
 """
 
 
@@ -80,7 +80,7 @@ def machine(about: dict[str, Any]) -> str:
     return (
         "## Machine\n\n"
         f"{about['processor']}, {about['cores']} cores, {about['memory']} GB of memory. "
-        f"Python {about['python']}, Java {about['java']}. {versions}. Measured on "
+        f"Python {about['python']}, Java {about['java']}.\n{versions}. Measured on "
         f"{about['day']}.\n"
     )
 
