@@ -105,10 +105,10 @@ def throughput(results: Results, events: int) -> str:
             *(f"{m:.1f}" if m else "" for m in means),
         ]
     )
-    text = (
-        f"## Throughput, {events:,} events\n\nThousand events a second, and Penstock's ratio.\n\n"
-    )
-    return text + table(head, rows)
+    text = f"## Throughput, {events:,} events\n\nThousand events a second, and Penstock's ratio.\n"
+    if len(rows) <= len(QUERIES):
+        text += f"Only {len(rows) - 1} of {len(QUERIES)} queries have been measured so far.\n"
+    return text + "\n" + table(head, rows)
 
 
 def rate(engine: Engine, query: str, run: Outcome | None) -> str:
