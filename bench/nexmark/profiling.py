@@ -25,7 +25,6 @@ def profile(query: str, data: Path) -> dict[str, Any]:
     inside = _sums([step["tasks"] for step in steps], tasks)
     outside = _sums([step["seconds"] for step in steps])
     seconds = {
-        "scan": timing.scanning,
         "receive": timing.receiving,
         "kernels": inside.get("operators", 0.0),
         "publish": inside.get("publish", 0.0),
