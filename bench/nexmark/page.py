@@ -44,10 +44,10 @@ METHOD = f"""\
   partitions, the RocksDB state store with changelog checkpoints, and a heap of {HEAP}.
 - Flink reads the same rows as CSV, because its Python package has no reader of parquet, with times
   as numbers. State is on the heap ({HEAP}), mini-batches are on (1 s, 50,000 rows), there are no
-  checkpoints: the fastest that it can be. Its time is what it reports as the job's runtime.
+  checkpoints. Its time is what it reports as the job's runtime.
   q13 is a join of two streams, which keeps all bids: nothing in the package can be looked up in.
 - Pathway reads CSV too (its reader of parquet needs a licence key), as a stream, with two threads.
-  Fixed windows are computed from the time, which is faster than its windows.
+  Fixed windows are computed from the time of the row.
 - q0 does nothing with the bids that it reads: it shows how fast an engine reads its files.
 - Memory is the most that a process and its children hold, sampled five times a second; pages that
   processes share count for each of them.
