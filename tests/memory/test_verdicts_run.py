@@ -90,7 +90,8 @@ class Asked:
                 "count(DISTINCT {})",
             ]
         )
-        return function.format(self._number())
+        filtered = f" FILTER (WHERE {self._number()} > 2)" if self.rng.random() < 0.15 else ""
+        return function.format(self._number()) + filtered
 
     def _condition(self) -> str:
         one, other = self._number(), self._number()

@@ -59,8 +59,9 @@ def _parts(plan: p.Node, block: Block) -> tuple[tuple[Aggregate, ...], ...]:
     parts = kept_of(plan)
     if not isinstance(plan, p.Aggregate) or block.aggregates is None:
         return ((),) if parts else ()
-    by_call = dict(zip(plan.calls, block.aggregates, strict=True))
-    return tuple(tuple(by_call[call] for call in calls) for calls in parts)
+    names = (call.name for call in plan.calls)
+    aggregates = dict(zip(names, block.aggregates, strict=True))
+    return tuple(tuple(aggregates[name] for name in part) for part in parts)
 
 
 def _label(own: list[OperatorVerdict]) -> str:

@@ -13,9 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
+
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import PERCENTILES, VARIANCES, AggregateCall
-from penstock.algebra.expr import Call, Column, Expr, columns, is_simple
+from penstock.algebra.expr import Call, Column, Expr, Literal, columns, is_simple
 from penstock.memory.check import MOST_ORDERS, failures
 from penstock.memory.enumeration import derived_orders
 from penstock.memory.folding import fold
@@ -24,6 +26,7 @@ from penstock.memory.predicates import Attribute
 from penstock.memory.products import NoProductError, Product, places, product_of
 from penstock.memory.query import Query
 from penstock.memory.rankings import Ranking, best_of, rankings_of
+from penstock.memory.values import named
 
 MOST_CASES = 1_000_000  # combinations of values that a summary may tell apart
 
@@ -92,8 +95,9 @@ def summaries_of(plan: p.Node) -> tuple[Summary, ...]:
 
 @dataclass(frozen=True)
 class Part:
-    """Some calls of an aggregation, and how the rows can be as far as these see them."""
+    """Some calls of an aggregation of rows, and how these can be as far as the calls see them."""
 
+    rows: pa.Schema
     calls: tuple[AggregateCall, ...]
     summaries: tuple[Summary, ...]
 
@@ -102,14 +106,34 @@ def parts_of(plan: p.Aggregate) -> tuple[Part, ...]:
     """How an aggregation can be answered from summaries: its calls together, or else apart."""
     if plan.until is not None:
         return ()
+    plan = _filters_as_values(plan)
     for calls in dict.fromkeys((_together(plan), _by_kind(plan), _one_by_one(plan))):
-        parts = tuple(Part(own, _summaries_for(plan, own)) for own in calls)
+        rows = plan.input.schema
+        parts = tuple(Part(rows, own, _summaries_for(plan, own)) for own in calls)
         if all(part.summaries for part in parts):
             return parts
     return ()
 
 
 Calls = tuple[AggregateCall, ...]
+
+
+def _filters_as_values(plan: p.Aggregate) -> p.Aggregate:
+    """The plan where MIN and MAX are of values that are NULL where their filter is not met."""
+    columns = {f.name: Column(f.name, f.type) for f in plan.input.schema}
+    added: dict[str, Expr] = {}
+    calls = []
+    for call in plan.calls:
+        if call.where is not None and call.function in ("min", "max"):
+            value, name = columns[call.args[0]], f"{call.args[0]} where {call.where}"
+            chosen = (columns[call.where], value, Literal(None, value.type))
+            added[name] = Call("if", chosen, value.type)
+            call = replace(call, args=(name,), where=None)
+        calls.append(call)
+    if not added:
+        return plan
+    rows = p.Map(plan.input, (*columns.items(), *added.items()))
+    return replace(plan, input=rows, calls=tuple(calls))
 
 
 def _together(plan: p.Aggregate) -> tuple[Calls, ...]:
@@ -143,10 +167,10 @@ def _summaries_for(plan: p.Aggregate, calls: Calls) -> tuple[Summary, ...]:
         return ()
 
 
-def kept_of(plan: p.Node) -> tuple[Calls, ...]:
+def kept_of(plan: p.Node) -> tuple[tuple[str, ...], ...]:
     """The calls, by part, of a plan that is answered from summaries: () if it is not."""
     if isinstance(plan, p.Aggregate):
-        return tuple(part.calls for part in parts_of(plan))
+        return tuple(tuple(call.name for call in part.calls) for part in parts_of(plan))
     return ((),) if summaries_of(plan) else ()
 
 
@@ -161,8 +185,8 @@ def described_summary(plan: p.Node) -> str | None:
         parts = parts_of(plan)
         texts = [_described_all(part.summaries) for part in parts]
         if len(parts) > 1:
-            named = (", ".join(map(str, part.calls)) for part in parts)
-            texts = [f"for {calls}: {text}" for calls, text in zip(named, texts, strict=True)]
+            calls = (" and ".join(named(call.name) for call in part.calls) for part in parts)
+            texts = [f"for {names} {text}" for names, text in zip(calls, texts, strict=True)]
     else:
         found = summaries_of(plan)
         texts = [_described_all(found)] if found else []
@@ -223,7 +247,7 @@ def _sees_copies(call: AggregateCall, plan: p.Aggregate, product: Product) -> bo
 
 
 def _is_best(call: AggregateCall) -> bool:
-    return call.function in ("min", "max") and call.where is None
+    return call.function in ("min", "max")
 
 
 def _is_sum(call: AggregateCall, product: Product) -> bool:

@@ -93,7 +93,7 @@ class Operator:
 def _sums_of(names: tuple[str, ...], calls: Sequence[AggregateCall]) -> Sums:
     """What of an input's columns is summed for these calls."""
     wanted = sources(calls).items()
-    return tuple((s, tuple(sorted(functions))) for s, functions in wanted if s.column in names)
+    return tuple((s, tuple(sorted(functions))) for s, functions in wanted if s.reads(names))
 
 
 class Graph:
@@ -249,8 +249,7 @@ class Graph:
         summed = tuple(name for names in part.summaries[0].summed for name in names)
         best = any(summary.best for summary in part.summaries)
         grows = not best and p.append_only(node.input)
-        schema = node.input.schema
-        kernel = GroupAggregate(schema, node.keys, part.calls, until, summed, grows)
+        kernel = GroupAggregate(part.rows, node.keys, part.calls, until, summed, grows)
         return self._run(kernel, rows)
 
     # --- joins ----------------------------------------------------------------------------------

@@ -204,7 +204,7 @@ class GroupAggregate:
         """The changes as what they add to the sums of their group."""
         sums = dict(changes.sums)
         for source, functions in self._sources.items():
-            if not source.distinct and source.column not in self.summed:
+            if not source.distinct and not source.reads(self.summed):
                 sums |= aggregate_sums.contributions(source, functions, changes)
         return replace(changes.select(self.keys), sums=sums)
 
