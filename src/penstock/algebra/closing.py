@@ -308,10 +308,8 @@ def _joined(plan: p.Join, known: Known, kind: Kind) -> Expr | None:
     found = _paired(plan, left, right, kind, kind)
     for side in ("right", "left"):
         if plan.kind in (_other(side), "full"):
-            marker = _marker(plan, known, side)
-            if marker is None:
-                return None
-            found = _either(marker, _alone(plan, left, right, kind, side), found)
+            marker, alone = _marker(plan, known, side), _alone(plan, left, right, kind, side)
+            found = latest(alone, found) if marker is None else _either(marker, alone, found)
     return found
 
 
