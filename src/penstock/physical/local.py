@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, Elements
 from penstock.physical.closing import Said, answered, reviewed
+from penstock.physical.expiry import Strategy
+from penstock.physical.expiry.planning import planned
 from penstock.physical.kernel import Kernel, Write
 from penstock.physical.lower import Graph, Operator
 from penstock.state.area import Area
@@ -51,8 +53,9 @@ class StoredArea:
 class LocalPipeline:
     """Runs one plan. `step` takes the complete input of `[frontier, w1)` and gives the output."""
 
-    def __init__(self, plan: p.Node, store: Store | None = None) -> None:
-        self.root = Graph().lower(plan)
+    def __init__(self, plan: p.Node, store: Store | None = None, expiry: Strategy = "auto") -> None:
+        graph = Graph()
+        self.root = planned(graph, graph.lower(plan), expiry)
         self.frontier = BEGIN
         self.store = store or MemoryStore()
         self._operators = list(self.root.walk())
