@@ -53,7 +53,9 @@ class StoredArea:
 class LocalPipeline:
     """Runs one plan. `step` takes the complete input of `[frontier, w1)` and gives the output."""
 
-    def __init__(self, plan: p.Node, store: Store | None = None, expiry: Strategy = "auto") -> None:
+    def __init__(
+        self, plan: p.Node, store: Store | None = None, expiry: Strategy = "piggyback"
+    ) -> None:
         graph = Graph()
         self.root = planned(graph, graph.lower(plan), expiry)
         self.frontier = BEGIN

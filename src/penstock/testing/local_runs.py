@@ -30,7 +30,7 @@ def steps(
     cuts: Sequence[int],
     rng: Random,
     store: Store | None = None,
-    expiry: Strategy = "auto",
+    expiry: Strategy = "piggyback",
 ) -> Iterator[tuple[int, int, Elements]]:
     """Each step `[w0, w1)` and what comes out; within a step the input comes in any order."""
     pipeline = LocalPipeline(plan, store, expiry)
@@ -50,7 +50,7 @@ def run_in_steps(
     cuts: Sequence[int],
     rng: Random,
     store: Store | None = None,
-    expiry: Strategy = "auto",
+    expiry: Strategy = "piggyback",
 ) -> Elements:
     """All that comes out."""
     parts = steps(plan, streams, cuts, rng, store, expiry)

@@ -7,6 +7,7 @@ to every operator with every step, says which have passed. The others put operat
 - `negative+messages`: joins get tuples with their ends, and the negative tuples beside them. They
   pass on messages, by which the next operator that keeps state retires what carries their time.
 - `input`: before each operator that reacts to ends these wait for the next tuple of its own input.
+- `auto`: an Expire below each join, which passes ends on or sends negative tuples, as it is told.
 """
 
 from __future__ import annotations
@@ -44,10 +45,13 @@ _SAYS_ITSELF = (ChangeStream, CountedProduct, DistinctProduct)
 
 def planned(graph: Graph, root: Operator, strategy: Strategy) -> Operator:
     """The operator, computed by a strategy."""
-    makers = {"negative": Negative, "negative+messages": WithMessages, "input": InputTriggered}
-    if strategy not in makers:
-        return root
-    return makers[strategy](graph).root(root)
+    makers: dict[str, type[Planner]] = {
+        "negative": Negative,
+        "negative+messages": WithMessages,
+        "input": InputTriggered,
+        "auto": Adaptive,
+    }
+    return makers[strategy](graph).root(root) if strategy in makers else root
 
 
 def may_end(operator: Operator) -> bool:
@@ -109,6 +113,36 @@ class Negative(Planner):
 
     def _expiring(self, x: Operator, key: Key | None) -> Operator:
         return self._put(Expire(x.schema, key), x) if key is not None and may_end(x) else x
+
+
+class Adaptive(Negative):
+    def root(self, operator: Operator) -> Operator:
+        return self._of(operator)
+
+    def _again(self, operator: Operator, inputs: Sequence[Operator]) -> Operator:
+        if isinstance(operator.work, InnerJoin):
+            return super()._again(operator, inputs)
+        return self._put(operator.work, *inputs)
+
+    def _expiring(self, x: Operator, key: Key | None) -> Operator:
+        if key is None or not _carries(x):
+            return x
+        return self._put(Expire(x.schema, key, passes=True), x)
+
+
+def is_adaptive(operator: Operator) -> bool:
+    """Whether an operator may send negative tuples or not."""
+    return isinstance(operator.work, Expire) and operator.work.passes
+
+
+def _carries(operator: Operator) -> bool:
+    """Whether tuples come from their window with their ends, past no operator that keeps state."""
+    match operator.work:
+        case work if isinstance(work, _TRANSPARENT):
+            return any(map(_carries, operator.inputs))
+        case Scan() | End() | Restriction():
+            return may_end(operator)
+    return False
 
 
 class WithMessages(Negative):
