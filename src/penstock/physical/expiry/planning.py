@@ -7,7 +7,9 @@ to every operator with every step, says which have passed. The others put operat
 - `negative+messages`: joins get tuples with their ends, and the negative tuples beside them. They
   pass on messages, by which the next operator that keeps state retires what carries their time.
 - `input`: before each operator that reacts to ends these wait for the next tuple of its own input.
-- `auto`: an Expire below each join, which passes ends on or sends negative tuples, as it is told.
+- `auto`: an Expire below each join of tuples that end with others that do not. It passes ends on or
+  sends negative tuples, as it is told. Where tuples of both sides were taken back, a probe would
+  meet those until they are compacted.
 """
 
 from __future__ import annotations
@@ -120,7 +122,7 @@ class Adaptive(Negative):
         return self._of(operator)
 
     def _again(self, operator: Operator, inputs: Sequence[Operator]) -> Operator:
-        if isinstance(operator.work, InnerJoin):
+        if isinstance(operator.work, InnerJoin) and sum(map(_carries, inputs)) == 1:
             return super()._again(operator, inputs)
         return self._put(operator.work, *inputs)
 

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import pyarrow as pa
 
 from penstock.element import INF, Elements, concat, consolidate
@@ -77,7 +78,7 @@ class NegativeTuples:
 
 @dataclass(frozen=True)
 class Netted:
-    """Tuples of one record and validity as one, where they meet; none where they cancel."""
+    """Tuples where equal ones meet, without those that cancel."""
 
     schema: pa.Schema
     key: tuple[str, ...]
@@ -93,4 +94,5 @@ class Netted:
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        return Result(consolidate(deltas[0]))
+        x = deltas[0]
+        return Result(consolidate(x) if np.any(x.n < 0) else x)
