@@ -470,7 +470,7 @@ class Engine:
         said = {name: self._punctuations.of(self.sources[name], manifest) for name in read}
         kernels = answers(program, said)
         closed = closing(program, kernels)
-        kernels |= self.expiry.kernels(program)
+        kernels = self.expiry.told(program, kernels)
         compactions = self._compactions(areas, closed if self._reviewed < w0 else {})
         spec = StepSpec(
             program, self.runs, w0, w1, self.tasks, areas, compactions, kept, kernels, closed

@@ -13,12 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from penstock.physical.expiry.planning import is_adaptive
 from penstock.physical.kernel import Kernel
-from penstock.physical.kernels.expire import Expire
-from penstock.physical.kernels.join import InnerJoin
+from penstock.physical.kernels.adaptive_join import AdaptiveJoin
 from penstock.physical.lower import Operator
-from penstock.physical.program import FromEdge, FromOperator, Origin, Program
+from penstock.physical.program import Program
 
 TO_NEGATIVE, TO_PIGGYBACK = 10.0, 7.0
 """Ends kept for each tuple, above and below which another probe costs less and more."""
@@ -29,7 +27,7 @@ _MEMORY = 0.8
 
 @dataclass(frozen=True)
 class Seen:
-    """Of a join: tuples that came with an end after their step, all tuples, and their results."""
+    """Of a join: rows that came with an end after their step, all rows, and their results."""
 
     ending: float = 0.0
     tuples: float = 0.0
@@ -52,31 +50,23 @@ class Seen:
         return self.per_tuple * (readers + 1) * self.ending / max(self.tuples, 1.0)
 
 
-@dataclass(frozen=True)
-class Adaptive:
-    """A join of a program whose tuples may come with or without ends."""
-
-    identity: str
-    expires: tuple[int, ...]
-    readers: int
-
-
 class Chooser:
     def __init__(self) -> None:
         self._program: Program | None = None
-        self._joins: list[Adaptive] = []
+        self._readers: dict[int, int] = {}
         self._seen: dict[str, Seen] = {}
         self._negative: set[str] = set()
 
-    def kernels(self, program: Program) -> dict[int, Kernel]:
-        """The operators, by their places, that send negative tuples now."""
-        found: dict[int, Kernel] = {}
-        for join in self._joins_of(program):
-            if self.is_negative(join.identity):
-                for place in join.expires:
-                    work = program.places[place].operator.work
-                    assert isinstance(work, Expire)
-                    found[place] = replace(work, passes=False)
+    def told(self, program: Program, answered: Mapping[int, Kernel]) -> dict[int, Kernel]:
+        """What runs in place of kernels, by their places: what does already, and the joins that
+        expire by negative tuples now."""
+        found = dict(answered)
+        for number in self._joins(program):
+            place = program.places[number]
+            if self.is_negative(place.identity):
+                join = found.get(number, place.operator.kernel)
+                assert isinstance(join, AdaptiveJoin)
+                found[number] = replace(join, expires=True)
         return found
 
     def is_negative(self, join: str) -> bool:
@@ -84,58 +74,37 @@ class Chooser:
 
     def observe(self, program: Program, totals: Mapping[str, Mapping[str, float]]) -> None:
         """Learn from what the operators of a step report."""
-        for join in self._joins_of(program):
-            below = [program.places[place].identity for place in join.expires]
-            if join.identity in totals:
-                mine = totals[join.identity]
-                ending = sum(totals[each]["ending"] for each in below if each in totals)
-                seen = self._seen.get(join.identity, Seen())
-                seen = seen.then(ending, mine["rows_in"], mine["rows_out"])
-                self._seen[join.identity] = seen
-                self._decide(join, seen)
+        for number, readers in self._joins(program).items():
+            join = program.places[number].identity
+            if join in totals:
+                of = totals[join]
+                seen = self._seen.get(join, Seen())
+                seen = seen.then(of["ending"], of["rows_in"], of["rows_out"])
+                self._seen[join] = seen
+                self._decide(join, seen.kept(readers), seen.tuples >= _ENOUGH)
 
-    def _decide(self, join: Adaptive, seen: Seen) -> None:
-        kept = seen.kept(join.readers)
-        if seen.tuples >= _ENOUGH and kept > TO_NEGATIVE:
-            self._negative.add(join.identity)
+    def _decide(self, join: str, kept: float, enough: bool) -> None:
+        if enough and kept > TO_NEGATIVE:
+            self._negative.add(join)
         elif kept < TO_PIGGYBACK:
-            self._negative.discard(join.identity)
+            self._negative.discard(join)
 
     def why(self, join: str) -> str:
         """What the choice rests on, by the identity of a join."""
         seen = self._seen.get(join)
-        if seen is None:
-            return "nothing seen yet"
-        return f"{seen.per_tuple:.1f} results a tuple"
+        return "nothing seen yet" if seen is None else f"{seen.per_tuple:.1f} results a row"
 
-    def _joins_of(self, program: Program) -> list[Adaptive]:
+    def _joins(self, program: Program) -> dict[int, int]:
+        """The joins that have a choice, by place, and how many operators read each."""
         if program is not self._program:
-            self._program, self._joins = program, list(_adaptive(program))
-        return self._joins
-
-
-def _adaptive(program: Program) -> list[Adaptive]:
-    readers = _readers(program)
-    found = []
-    for place in program.places:
-        if isinstance(place.operator.work, InnerJoin):
-            below = [_producer(program, origin) for origin in place.origins]
-            expires = [
-                i for i in below if i is not None and is_adaptive(program.places[i].operator)
-            ]
-            if expires:
-                count = readers.get(place.operator, 0)
-                found.append(Adaptive(place.identity, tuple(expires), count))
-    return found
-
-
-def _producer(program: Program, origin: Origin) -> int | None:
-    match origin:
-        case FromOperator(place):
-            return place
-        case FromEdge(edge):
-            return program.edges[edge].producer
-    return None
+            count = _readers(program)
+            self._program = program
+            self._readers = {
+                number: count.get(place.operator, 0)
+                for number, place in enumerate(program.places)
+                if isinstance(place.operator.work, AdaptiveJoin)
+            }
+        return self._readers
 
 
 def _readers(program: Program) -> dict[Operator, int]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.physical.expiry.choosing import TO_NEGATIVE, Chooser
-from penstock.physical.expiry.planning import is_adaptive, may_end
+from penstock.physical.expiry.planning import may_end
 from penstock.physical.expiry.streams import Messages
 from penstock.physical.kernel import Kernel
+from penstock.physical.kernels.adaptive_join import AdaptiveJoin
 from penstock.physical.kernels.expire import Expire, NegativeTuples, Netted
 from penstock.physical.kernels.join import InnerJoin
 from penstock.physical.kernels.message_join import MessageJoin
@@ -35,8 +36,6 @@ def _line(operator: Operator, chooser: Chooser) -> Iterator[str]:
             return
         case NegativeTuples():
             yield f"{name}: negative, tells the join when a tuple expires"
-        case Expire() if is_adaptive(operator):
-            return
         case Expire():
             yield f"{name}: negative, sends a negative tuple for each that expires"
         case Trigger():
@@ -47,7 +46,7 @@ def _line(operator: Operator, chooser: Chooser) -> Iterator[str]:
                 f"{name}: messages, a negative tuple is not joined again; a message follows it "
                 "if results carry its time"
             )
-        case InnerJoin() if any(map(is_adaptive, operator.inputs)):
+        case AdaptiveJoin():
             yield f"{name}: auto, {_chosen(operator, chooser)}"
         case Kernel():
             yield f"{name}: {_plain(operator)}"
@@ -69,7 +68,7 @@ def _chosen(join: Operator, chooser: Chooser) -> str:
     strategy = "negative" if chooser.is_negative(join.identity) else "piggyback"
     return (
         f"{strategy} now, {chooser.why(join.identity)}; negative when more than "
-        f"{TO_NEGATIVE:g} ends would be kept for each"
+        f"{TO_NEGATIVE:g} ends would be kept for a row"
     )
 
 

@@ -7,9 +7,9 @@ to every operator with every step, says which have passed. The others put operat
 - `negative+messages`: joins get tuples with their ends, and the negative tuples beside them. They
   pass on messages, by which the next operator that keeps state retires what carries their time.
 - `input`: before each operator that reacts to ends these wait for the next tuple of its own input.
-- `auto`: an Expire below each join of tuples that end with others that do not. It passes ends on or
-  sends negative tuples, as it is told. Where tuples of both sides were taken back, a probe would
-  meet those until they are compacted.
+- `auto`: as `piggyback`, but that a join of tuples that end with others that do not may be told to
+  expire them by negative tuples, while it runs. (Where tuples of both sides were taken back, probes
+  would meet those until they are compacted.)
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from penstock.physical.distribution import key_of
 from penstock.physical.expiry.strategies import Strategy
 from penstock.physical.expiry.streams import Arrivals, Explicit, Messages, Results
 from penstock.physical.kernel import Kernel
+from penstock.physical.kernels.adaptive_join import AdaptiveJoin
 from penstock.physical.kernels.changes import ChangeStream
 from penstock.physical.kernels.coalesce import Coalescing
 from penstock.physical.kernels.counted_product import CountedProduct
@@ -61,9 +62,7 @@ def may_end(operator: Operator) -> bool:
     match operator.work:
         case Scan() as scan:
             return not scan.append_only
-        case Expire(passes=passes):
-            return passes and any(map(may_end, operator.inputs))
-        case Explicit() | Arrivals() | Messages() | NegativeTuples() | Trigger():
+        case Expire() | Explicit() | Arrivals() | Messages() | NegativeTuples() | Trigger():
             return False
         case Restriction(end=end):
             return end is not None or any(map(may_end, operator.inputs))
@@ -117,24 +116,16 @@ class Negative(Planner):
         return self._put(Expire(x.schema, key), x) if key is not None and may_end(x) else x
 
 
-class Adaptive(Negative):
+class Adaptive(Planner):
     def root(self, operator: Operator) -> Operator:
         return self._of(operator)
 
     def _again(self, operator: Operator, inputs: Sequence[Operator]) -> Operator:
-        if isinstance(operator.work, InnerJoin) and sum(map(_carries, inputs)) == 1:
-            return super()._again(operator, inputs)
+        match operator.work, [i for i, x in enumerate(inputs) if _carries(x)]:
+            case InnerJoin() as join, [ending]:
+                kept = {field.name: getattr(join, field.name) for field in fields(join)}
+                return self._put(AdaptiveJoin(**kept, ending=ending), *inputs)
         return self._put(operator.work, *inputs)
-
-    def _expiring(self, x: Operator, key: Key | None) -> Operator:
-        if key is None or not _carries(x):
-            return x
-        return self._put(Expire(x.schema, key, passes=True), x)
-
-
-def is_adaptive(operator: Operator) -> bool:
-    """Whether an operator may send negative tuples or not."""
-    return isinstance(operator.work, Expire) and operator.work.passes
 
 
 def _carries(operator: Operator) -> bool:

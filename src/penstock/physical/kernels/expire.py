@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from penstock.element import INF, Elements, concat, consolidate
+from penstock.element import INF, Elements, consolidate
 from penstock.physical.kernel import Result, due_changes
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
@@ -25,11 +25,8 @@ from penstock.state.run import AreaSpec
 
 @dataclass(frozen=True)
 class Expire:
-    """`passes`: new tuples keep their ends; negative tuples come only of those before them."""
-
     schema: pa.Schema
     key: tuple[str, ...]
-    passes: bool = False
 
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
@@ -42,9 +39,6 @@ class Expire:
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        if self.passes:
-            due = areas["schedule"].begun_between(w0, w1)
-            return Result(concat(self.schema, [deltas[0], due]))
         tuples, later = due_changes(areas["schedule"], deltas[0], w0, w1)
         return Result(tuples, {"schedule": later})
 

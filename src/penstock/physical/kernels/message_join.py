@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from penstock.element import INF, Elements, concat, consolidate
+from penstock.element import INF, Elements, concat
 from penstock.physical.kernel import Result, Write
 from penstock.physical.kernels.join import InnerJoin
+from penstock.record import Ints
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
@@ -45,24 +46,28 @@ class MessageJoin(InnerJoin):
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
+        expired = np.concatenate([x.ts for x in deltas[2:]])
+        due = areas["references"].begun_between(w0, w1).ts
+        if not any(map(len, deltas[:2])):  # a negative tuple goes past
+            nothing = {spec.name: Write(Elements.empty(spec.schema)) for spec in self.areas}
+            return Result(_messages(self.schema, np.intersect1d(due, expired)), nothing)
         joined = super().step(areas, deltas[:2], w0, w1)
-        referred = _by_expiry(joined.out.select(self._references.schema.names))
+        referred = self._by_expiry(joined.out)
         soon = referred.ts < w1
-        due = [referred.ts[soon], areas["references"].begun_between(w0, w1).ts]
-        expired = np.unique(np.concatenate([x.ts for x in deltas[2:]]))
-        times = np.intersect1d(np.concatenate(due), expired)
+        times = np.intersect1d(np.concatenate([due, referred.ts[soon]]), expired)
         out = concat(self.schema, [joined.out, _messages(self.schema, times)])
         return Result(out, {**joined.writes, "references": Write(referred.where(~soon))})
 
+    def _by_expiry(self, results: Elements) -> Elements:
+        """How many results carry each expiry, at the time of it, with the key of one of them: all
+        of a time are retired by one message, so it may be sent from the task of any."""
+        ending = results.where(results.te < INF).select(self._references.schema.names)
+        times, first, count = np.unique(ending.te, return_index=True, return_counts=True)
+        always = np.full(len(times), INF, dtype=np.int64)
+        return replace(ending.take(first), ts=times, te=always, n=count)
 
-def _by_expiry(results: Elements) -> Elements:
-    """How many results of each key carry each expiry, at the time of it."""
-    ending = results.where(results.te < INF)
-    always = np.full(len(ending), INF, dtype=np.int64)
-    return consolidate(replace(ending, ts=ending.te, te=always, n=np.ones_like(ending.n)))
 
-
-def _messages(schema: pa.Schema, times: np.ndarray) -> Elements:
+def _messages(schema: pa.Schema, times: Ints) -> Elements:
     columns = tuple(pa.nulls(len(times), field.type) for field in schema)
     always = np.full(len(times), INF, dtype=np.int64)
     return Elements(schema, columns, times, always, np.zeros_like(times))
