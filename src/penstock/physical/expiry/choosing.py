@@ -1,9 +1,10 @@
 """Which joins are told by negative tuples what has expired, from what they were seen to do.
 
 A tuple that carries its end has results that carry it, and every operator that reads them keeps the
-end of each. A negative tuple has the join probe once more, and nobody keeps ends but Expire. So the
-ends are passed on unless a tuple makes many results, or many operators read them. Either way means
-the same to every operator, tuple by tuple: a choice may change between any two steps.
+end of each. A negative tuple has the join probe once more and make its results once more, which
+costs about as much as to keep their ends once. So ends are passed on unless a tuple makes many
+results and several operators read them. Either way means the same to every operator, tuple by
+tuple: a choice may change between any two steps.
 
 `bench/expiry.py` measures where the two cost the same.
 """
@@ -18,8 +19,8 @@ from penstock.physical.kernels.adaptive_join import AdaptiveJoin
 from penstock.physical.lower import Operator
 from penstock.physical.program import Program
 
-TO_NEGATIVE, TO_PIGGYBACK = 10.0, 7.0
-"""Ends kept for each tuple, above and below which another probe costs less and more."""
+TO_NEGATIVE, TO_PIGGYBACK = 12.0, 8.0
+"""Ends kept again for each row, above and below which another probe costs less and more."""
 
 _ENOUGH = 100.0
 _MEMORY = 0.8
@@ -46,8 +47,8 @@ class Seen:
         return self.results / max(self.tuples, 1.0)
 
     def kept(self, readers: int) -> float:
-        """How many ends would be kept for each tuple that carries one."""
-        return self.per_tuple * (readers + 1) * self.ending / max(self.tuples, 1.0)
+        """How many ends of results would be kept by more than one operator, for each row."""
+        return self.per_tuple * max(readers - 1, 0) * self.ending / max(self.tuples, 1.0)
 
 
 class Chooser:

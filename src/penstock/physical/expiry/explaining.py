@@ -68,7 +68,7 @@ def _chosen(join: Operator, chooser: Chooser) -> str:
     strategy = "negative" if chooser.is_negative(join.identity) else "piggyback"
     return (
         f"{strategy} now, {chooser.why(join.identity)}; negative when more than "
-        f"{TO_NEGATIVE:g} ends would be kept for a row"
+        f"{TO_NEGATIVE:g} ends of a row would be kept more than once"
     )
 
 
