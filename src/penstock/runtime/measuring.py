@@ -97,7 +97,8 @@ class Measures:
             for report in reports:
                 for view, times in report.times.items():
                     for event in times:
-                        self._shown(view, event, frontier, heard, now)
+                        if event > BEGIN:
+                            self._shown(view, event, frontier, heard, now)
                 for operator, late in report.late.items():
                     for delay in late:
                         self._late.setdefault(operator, Delays()).add(delay)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.physical.expiry.choosing import TO_NEGATIVE, Chooser
-from penstock.physical.expiry.planning import may_end
+from penstock.physical.expiry.planning import carries_ends
 from penstock.physical.expiry.streams import Messages
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.adaptive_join import AdaptiveJoin
@@ -18,6 +18,7 @@ from penstock.physical.program import Program
 
 _FRONTIER = "rows carry their ends, and the frontier comes with every step"
 _UNDONE = "a negative tuple undoes what its positive one did"
+_NOTICED = "its Trigger says what it has noticed"
 _NOTHING = "what comes to it never ends"
 
 
@@ -54,7 +55,7 @@ def _line(operator: Operator, chooser: Chooser) -> Iterator[str]:
 
 def _expires(operator: Operator) -> bool:
     return isinstance(operator.work, Expire | Trigger | MessageJoin) or (
-        operator.kernel is not None and any(map(may_end, operator.inputs))
+        operator.kernel is not None and any(map(carries_ends, operator.inputs))
     )
 
 
@@ -73,7 +74,11 @@ def _chosen(join: Operator, chooser: Chooser) -> str:
 
 
 def _plain(operator: Operator) -> str:
-    if any(map(may_end, operator.inputs)):
+    for child in operator.inputs:
+        if isinstance(child.work, Trigger):
+            by_message = any(isinstance(clock.work, Messages) for clock in child.inputs)
+            return f"{'messages' if by_message else 'input'}, {_NOTICED}"
+    if any(map(carries_ends, operator.inputs)):
         return f"piggyback, {_FRONTIER}"
     if any(_may_take_back(child) for child in operator.inputs):
         return f"negative, {_UNDONE}"

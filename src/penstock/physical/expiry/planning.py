@@ -77,6 +77,18 @@ def may_end(operator: Operator) -> bool:
     return any(map(may_end, operator.inputs))
 
 
+def carries_ends(
+    operator: Operator, past: tuple[type, ...] = (*_TRANSPARENT, InnerJoin, Results)
+) -> bool:
+    """Whether ends come from windows, sources and predicates on time, past operators of a kind."""
+    match operator.work:
+        case Scan() | End() | Restriction() | Splitting():
+            return may_end(operator)
+        case work if isinstance(work, past):
+            return any(carries_ends(child, past) for child in operator.inputs)
+    return False
+
+
 class Planner:
     """Makes the operators anew, from the bottom up."""
 
@@ -130,12 +142,7 @@ class Adaptive(Planner):
 
 def _carries(operator: Operator) -> bool:
     """Whether tuples come from their window with their ends, past no operator that keeps state."""
-    match operator.work:
-        case work if isinstance(work, _TRANSPARENT):
-            return any(map(_carries, operator.inputs))
-        case Scan() | End() | Restriction():
-            return may_end(operator)
-    return False
+    return carries_ends(operator, _TRANSPARENT)
 
 
 class WithMessages(Negative):
