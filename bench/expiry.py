@@ -242,7 +242,7 @@ def ratio(outcome: Outcome) -> float:
 
 
 def main() -> None:
-    rows = int([*sys.argv[1:], "400"][0])
+    rows = int([*sys.argv[1:], "200"][0])
     began = time.perf_counter()
     bench = Bench(rows)
     bench.calibrate()

@@ -46,6 +46,10 @@ class Delays:
         elif (place := self._random.randrange(self.count)) < _KEPT:
             self.sample[place] = delay
 
+    def reach(self, delay: float) -> None:
+        """The largest of what a sample was taken of."""
+        self.most = max(self.most, delay)
+
     def shown(self) -> dict[str, float]:
         if not self.count:
             return {}
@@ -95,22 +99,20 @@ class Measures:
             heard = list(self._heard)
             frontier = w1 - 1 if w1 < INF else heard[-1][0] if heard else BEGIN
             for report in reports:
-                for view, times in report.times.items():
-                    for event in times:
-                        if event > BEGIN:
-                            self._shown(view, event, frontier, heard, now)
-                for operator, late in report.late.items():
-                    for delay in late:
-                        self._late.setdefault(operator, Delays()).add(delay)
-
-    def _shown(
-        self, view: str, event: int, frontier: int, heard: list[tuple[int, float]], now: float
-    ) -> None:
-        delays = self._views.setdefault(view, ViewDelays())
-        delays.event.add(max(frontier - event, 0))
-        place = bisect_left(heard, (event, 0.0))
-        if place < len(heard):
-            delays.seconds.add(now - heard[place][1])
+                for view, (*some, first) in report.times.items():
+                    delays = self._views.setdefault(view, ViewDelays())
+                    for event in (event for event in some if event > BEGIN):
+                        delays.event.add(max(frontier - event, 0))
+                        if (since := _since(event, heard)) is not None:
+                            delays.seconds.add(now - since)
+                    if first > BEGIN:
+                        delays.event.reach(frontier - first)
+                        delays.seconds.reach(now - (_since(first, heard) or now))
+                for operator, (*few, most) in report.late.items():
+                    late = self._late.setdefault(operator, Delays())
+                    for delay in few:
+                        late.add(delay)
+                    late.reach(most)
 
     def operators(self) -> dict[str, dict[str, Any]]:
         """Tuples through each operator; where ends wait, for how long in event time."""
@@ -126,6 +128,12 @@ class Measures:
     def delay(self, view: str) -> dict[str, Any]:
         with self._mutex:
             return self._views.get(view, ViewDelays()).shown()
+
+
+def _since(event: int, heard: list[tuple[int, float]]) -> float | None:
+    """When the session first heard of a time, as far back as it remembers."""
+    place = bisect_left(heard, (event, 0.0))
+    return heard[place][1] if place < len(heard) else None
 
 
 def _count(counts: dict[str, int], total: Mapping[str, float]) -> None:

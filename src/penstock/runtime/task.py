@@ -87,9 +87,9 @@ class Report:
     metrics: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     times: dict[str, list[int]] = field(default_factory=dict)
-    """At which times views change, some of them and the first."""
+    """At which times views change: some of them, and last the first."""
     late: dict[str, list[int]] = field(default_factory=dict)
-    """By how much operators noticed ends too late, some of it and the most."""
+    """By how much operators noticed ends too late: some of it, and last the most."""
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:

@@ -8,15 +8,15 @@ to every operator with every step, says which have passed. The others put operat
   pass on messages, by which the next operator that keeps state retires what carries their time.
 - `input`: before each operator that reacts to ends these wait for the next tuple of its own input.
 - `auto`: as `piggyback`, but that a join of tuples that end with others that do not may be told to
-  expire them by negative tuples, while it runs. (Where tuples of both sides were taken back, probes
-  would meet those until they are compacted.)
+  expire them by negative tuples, while it runs. (Where both sides end, a probe would have to tell
+  rows from those that were taken back.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from penstock.algebra.plan import Scan
 from penstock.physical.distribution import key_of
@@ -31,6 +31,7 @@ from penstock.physical.kernels.distinct_product import DistinctProduct
 from penstock.physical.kernels.expire import Expire, NegativeTuples, Netted
 from penstock.physical.kernels.join import InnerJoin
 from penstock.physical.kernels.message_join import MessageJoin
+from penstock.physical.kernels.netting_join import NettingJoin
 from penstock.physical.kernels.schedule import Restriction, Splitting
 from penstock.physical.kernels.session import Sessions
 from penstock.physical.kernels.sync import Synchronization
@@ -121,6 +122,13 @@ class Planner:
 
 
 class Negative(Planner):
+    def _again(self, operator: Operator, inputs: Sequence[Operator]) -> Operator:
+        match operator.work:
+            case InnerJoin() as join if any(map(may_end, inputs)):
+                ready = self._ready(inputs, operator.work.spread_by)
+                return self._put(NettingJoin(**_parts(join)), *ready)
+        return super()._again(operator, inputs)
+
     def _ready(self, inputs: Sequence[Operator], keys: Sequence[Key | None]) -> Sequence[Operator]:
         return [self._expiring(x, key) for x, key in zip(inputs, keys, strict=False)]
 
@@ -135,8 +143,7 @@ class Adaptive(Planner):
     def _again(self, operator: Operator, inputs: Sequence[Operator]) -> Operator:
         match operator.work, [i for i, x in enumerate(inputs) if _carries(x)]:
             case InnerJoin() as join, [ending]:
-                kept = {field.name: getattr(join, field.name) for field in fields(join)}
-                return self._put(AdaptiveJoin(**kept, ending=ending), *inputs)
+                return self._put(AdaptiveJoin(**_parts(join), ending=ending), *inputs)
         return self._put(operator.work, *inputs)
 
 
@@ -158,8 +165,7 @@ class WithMessages(Negative):
         told: Told = []
         for x, key in zip(inputs, (join.left_key, join.right_key), strict=True):
             told += self._told(x, key) if may_end(x) else []
-        kept = {field.name: getattr(join, field.name) for field in fields(join)}
-        work = MessageJoin(**kept, told=tuple(key for _, key in told))
+        work = MessageJoin(**_parts(join), told=tuple(key for _, key in told))
         return self._put(Results(), self._put(work, *inputs, *(stream for stream, _ in told)))
 
     def _told(self, x: Operator, key: Key) -> Told:
@@ -178,6 +184,10 @@ class WithMessages(Negative):
             return super()._expiring(x, key)
         told = [stream for stream, _ in self._told(x, key)]
         return self._put(Trigger(x.schema, key, len(told)), x, *told)
+
+
+def _parts(join: InnerJoin) -> dict[str, Any]:
+    return {field.name: getattr(join, field.name) for field in fields(join)}
 
 
 def _has_messages(operator: Operator) -> bool:
