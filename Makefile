@@ -12,7 +12,7 @@ PEERS := flink pathway
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-punctuation docs test test-fast check format bench-bounded bench-kernels \
-  bench-engine bench-punctuation bench-peers bench-nexmark clean moved
+  bench-engine bench-expiry bench-punctuation bench-peers bench-nexmark clean moved
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,9 @@ bench-bounded: $(STAMP) ## Feed 20 million rows to queries of bounded memory
 
 bench-engine: $(STAMP) ## Measure Penstock beside plain Structured Streaming
 	@$(PY) -m bench.engine
+
+bench-expiry: $(STAMP) ## Measure the ways to notice what has left its window
+	@$(PY) -m bench.expiry
 
 bench-punctuation: $(STAMP) ## Measure what punctuations cost and save
 	@$(PY) -m bench.punctuation

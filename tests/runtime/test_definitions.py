@@ -46,7 +46,7 @@ def test_definitions_of_any_kind_are_kept_in_order(tmp_path: Path) -> None:
             ("every two", Periodic(2)),
             ("s", SOURCE),
             ("written", written),
-            ("bare", ViewDefinition(SCAN)),
+            ("bare", ViewDefinition(SCAN, expiry="auto")),
         ]
         assert list(db._engine.views) == ["written", "bare"]
         assert db.view("written").plan == SCAN

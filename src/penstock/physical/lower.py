@@ -108,6 +108,10 @@ class Graph:
             self._lowered[id(node)] = node, self._lower(node)
         return self._lowered[id(node)][1]
 
+    def operator(self, work: Transform | Kernel | p.Scan, *inputs: Operator) -> Operator:
+        """The operator of this graph that does this work over these inputs."""
+        return self._run(work, *inputs)
+
     def _run(self, work: Transform | Kernel | p.Scan, *inputs: Operator) -> Operator:
         same = (fingerprint(work), *map(id, inputs))  # as written: NaN is NaN, and 0.0 is not -0.0
         return self._operators.setdefault(same, Operator(work, inputs))

@@ -20,6 +20,8 @@ from penstock.algebra.expr import is_simple
 from penstock.algebra.plan import Node
 from penstock.physical.branches import Branch, branches
 from penstock.physical.distribution import Key, satisfies
+from penstock.physical.expiry import Strategy
+from penstock.physical.expiry.planning import planned
 from penstock.physical.lower import Graph, Operator
 from penstock.physical.transforms import Project, Select
 from penstock.state.run import AreaSpec
@@ -157,10 +159,10 @@ def base_area(view: str) -> str:
     return f"base {view}"
 
 
-def program_of(plan: Node, name: str = "") -> Program:
+def program_of(plan: Node, name: str = "", expiry: Strategy = "piggyback") -> Program:
     """The program of one plan by itself."""
     compiler = Compiler(Graph())
-    compiler.add(name, plan)
+    compiler.add(name, plan, expiry=expiry)
     return compiler.program()
 
 
@@ -178,8 +180,10 @@ class Compiler:
         self._rounds: dict[str, int] = {}
         self._areas: dict[str, AreaSpec] = {}
 
-    def add(self, name: str, plan: Node, key: Key | None = None) -> None:
-        root = self._graph.lower(plan)
+    def add(
+        self, name: str, plan: Node, key: Key | None = None, expiry: Strategy = "piggyback"
+    ) -> None:
+        root = planned(self._graph, self._graph.lower(plan), expiry)
         for operator in root.walk():
             if not self._is_linear(operator) and operator not in self._place_of:
                 self._put(operator)

@@ -21,6 +21,8 @@ from penstock.algebra import codec
 from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF
 from penstock.errors import PlanError, UnsupportedError
+from penstock.physical.expiry import Strategy, check
+from penstock.physical.expiry.choosing import Chooser
 from penstock.physical.lower import Graph
 from penstock.physical.program import Program, base_area, view_area
 from penstock.punctuation import Punctuation
@@ -36,6 +38,7 @@ from penstock.runtime.definitions import (
 )
 from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs, store_of
+from penstock.runtime.measuring import Measures
 from penstock.runtime.punctuating import (
     Punctuations,
     answers,
@@ -88,15 +91,18 @@ class Options:
     """`retention`: for how long, in event time, a view's changes are kept (None: always).
     `grace`: for how many seconds files stay that no commit names, for readers under way.
     `keep_input`: whether rows are kept for views that are yet to be created.
-    `unbounded`: what becomes of views that need ever more memory: warn, refuse or allow."""
+    `unbounded`: what becomes of views that need ever more memory: warn, refuse or allow.
+    `expiry`: how operators notice what has left its window, where a view does not say."""
 
     tasks: int | None = None
     retention: int | None = None
     grace: float = 900.0
     keep_input: bool = True
     unbounded: str = "warn"
+    expiry: Strategy = "auto"
 
     def __post_init__(self) -> None:
+        check(self.expiry)
         if self.unbounded not in UNBOUNDED:
             known = ", ".join(UNBOUNDED)
             raise PlanError(f"unbounded is {self.unbounded!r}; expected one of: {known}")
@@ -117,6 +123,7 @@ class Engine:
         self._graph = Graph()
         self._punctuations = Punctuations()
         self._reviewed = BEGIN
+        self.expiry, self.measures = Chooser(), Measures()
         self._compiler = compiler_of(self.views, self._graph)
         self.program = self._compiler.program()
 
@@ -152,7 +159,7 @@ class Engine:
     def define(self, name: str, definition: Any) -> None:
         """Add a source, a view, or what is merely to be kept; a plan is a view without a key."""
         if isinstance(definition, Node):
-            definition = ViewDefinition(definition)
+            definition = ViewDefinition(definition, expiry=self.options.expiry)
         self._check_new(name, definition)
         if isinstance(definition, ViewDefinition):
             with self._moving:
@@ -189,7 +196,7 @@ class Engine:
             self.commit(Defined(name, codec.encode(definition)), *actions)
             self.definitions = {**self.definitions, name: definition}
             if isinstance(definition, ViewDefinition):
-                self._compiler.add(name, definition.plan, definition.key)
+                self._compiler.add(name, definition.plan, definition.key, definition.expiry)
                 self.program = self._compiler.program()
 
     def _check_new(self, name: str, definition: Any) -> None:
@@ -363,6 +370,7 @@ class Engine:
                 actions.append(Said(name, marks.entries()))
             self.commit(*actions, *self._no_longer_kept(name, state))
             self._punctuations.know(name, self.manifest, said)
+        self.measures.heard(state.largest)
         return report
 
     def _open_from(self, state: SourceState) -> int:
@@ -410,6 +418,7 @@ class Engine:
             if frontier > state.frontier:
                 ended = self._open_from(state) if frontier == INF else None
                 self.commit(Received(source, replace(state, frontier=frontier, ended=ended)))
+                self.measures.heard(frontier - 1)
 
     def set_idle(self, source: str) -> None:
         """The source holds nobody back until its next batch, whose rows may then be late."""
@@ -461,6 +470,7 @@ class Engine:
         said = {name: self._punctuations.of(self.sources[name], manifest) for name in read}
         kernels = answers(program, said)
         closed = closing(program, kernels)
+        kernels = self.expiry.told(program, kernels)
         compactions = self._compactions(areas, closed if self._reviewed < w0 else {})
         spec = StepSpec(
             program, self.runs, w0, w1, self.tasks, areas, compactions, kept, kernels, closed
@@ -475,10 +485,13 @@ class Engine:
         self.commit(*actions)
         self._condense()
         self._give_up_old_changes()
+        operators = _totals(reports)
+        self.expiry.observe(program, operators)
+        self.measures.stepped(program, operators, reports, w1)
         progress = {
             "version": self.manifest.version,
             "frontier": w1,
-            "operators": _totals(reports),
+            "operators": operators,
             "state": self._sizes(program.specs()),
             "kept": self._sizes(kept),
             "tasks": _seconds(reports),

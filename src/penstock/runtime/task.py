@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
-from penstock.element import Elements, concat
+from penstock.element import INF, Elements, concat
 from penstock.physical.kernel import Kernel, Write
 from penstock.physical.program import (
     Edge,
@@ -36,6 +36,7 @@ from penstock.state.manifest import AreaState
 from penstock.state.run import AreaSpec, Run, owned, sorted_run
 from penstock.state.store import ALL_HASHES, FileStore, RunRef, SegmentWriter
 
+_MOST_TOLD = 32
 EMPTY_KEY = int(record.hash_rows((), 1)[0])
 
 
@@ -85,12 +86,22 @@ class Report:
     views: dict[str, RunRef] = field(default_factory=dict)
     metrics: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
+    times: dict[str, list[int]] = field(default_factory=dict)
+    """At which times views change: some of them, and last the first."""
+    late: dict[str, list[int]] = field(default_factory=dict)
+    """By how much operators noticed ends too late: some of it, and last the most."""
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:
         started = perf_counter()
         yield
         self.seconds[what] = self.seconds.get(what, 0.0) + perf_counter() - started
+
+
+def _some(values: Ints) -> list[int]:
+    """Values at equal distances, few enough to be told in a report."""
+    some: list[int] = values[:: len(values) // _MOST_TOLD + 1].tolist()
+    return some
 
 
 class RoundTask:
@@ -148,12 +159,18 @@ class RoundTask:
             {
                 "operator": place.identity,
                 "rows_in": sum(map(len, inputs)),
+                "negative_in": sum(int(np.count_nonzero(x.n < 0)) for x in inputs),
+                "ending": sum(self._ending(x) for x in inputs),
                 "rows_out": len(out),
                 "negative": int(np.count_nonzero(out.n < 0)),
                 "seconds": perf_counter() - started,
             }
         )
         return out
+
+    def _ending(self, x: Elements) -> int:
+        """How many rows end at a time after the step."""
+        return int(np.count_nonzero((x.te >= self._w1) & (x.te < INF)))
 
     def _made_by_spark(self, place: Place) -> bool:
         match place.origins:
@@ -170,6 +187,9 @@ class RoundTask:
         result = kernel.step(areas, inputs, self._spec.w0, self._spec.w1)
         for name, write in result.writes.items():
             self._write(place.area_name(areas[name].spec), areas[name].spec, write, segment)
+        if result.late is not None and len(result.late):
+            name = f"{type(kernel).__name__} {place.identity}"
+            self._report.late[name] = [*_some(result.late), int(result.late.max())]
         return result.out
 
     def _input(self, origin: Origin, schema: pa.Schema) -> Elements:
@@ -226,6 +246,8 @@ class RoundTask:
                 out = self._input(origin, spec.schema)
                 if len(out):
                     self._report.views[view] = segment.write(sorted_run(spec, out))
+                    ended = out.te[out.te < self._w1]
+                    self._report.times[view] = [*_some(out.ts), *_some(ended), int(out.ts.min())]
 
     def _passes(self, edge: Edge) -> bool:
         return edge.leaves <= self._round < edge.arrives

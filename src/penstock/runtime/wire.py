@@ -104,4 +104,6 @@ def unpacked_report(data: bytes) -> Report:
         views={k: RunRef.from_json(ref) for k, ref in found["views"].items()},
         metrics=found["metrics"],
         seconds=found["seconds"],
+        times=found["times"],
+        late=found["late"],
     )

@@ -16,6 +16,7 @@ from penstock.memory.asking import verdict
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
 from penstock.memory.scene import Scene
+from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
@@ -271,8 +272,17 @@ class Commands:
         self._define_constants(bound)
         plan = rewrite(bound.plan)
         self._check_memory(statement, plan)
-        self._engine.define(name, ViewDefinition(plan, bound.key, statement.text))
+        expiry = self._expiry(statement)
+        self._engine.define(name, ViewDefinition(plan, bound.key, statement.text, expiry))
         return " ".join([f"View {name} is created.", *waits_for(plan)])
+
+    def _expiry(self, of: s.Query | s.CreateView) -> Strategy:
+        """How a view is to expire tuples: by its options, or by the session's."""
+        options = of.options if isinstance(of, s.CreateView) else ()
+        for key, _ in options:
+            if key.lower() != "expiry":
+                raise PlanError(f"A view has no option {key}. There is expiry.")
+        return check(next((value for _, value in options), self._engine.options.expiry))
 
     def _define_constants(self, bound: BoundView) -> None:
         for name, rows in bound.constants.items():
@@ -354,7 +364,8 @@ class Commands:
             Complaints(statement).unsupported(
                 f"EXPLAIN {statement.aspect.value} is not carried out yet.", "Write EXPLAIN."
             )
-        return Result(explained(rewrite(self._bound(query).plan)))
+        plan = rewrite(self._bound(query).plan)
+        return Result(explained(plan, self._expiry(statement.of), self._engine.expiry))
 
     # --- memory ---------------------------------------------------------------------------------
 

@@ -10,6 +10,9 @@ import pyarrow as pa
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node, Periodic, Scan, Sync, TimePoints
 from penstock.memory.summaries import described_summary
+from penstock.physical.expiry import Strategy
+from penstock.physical.expiry.choosing import Chooser
+from penstock.physical.expiry.explaining import outline as expiry_outline
 from penstock.physical.outline import outline as physical_outline
 from penstock.physical.program import program_of
 from penstock.sql.binding import Entry, Moment, Relation, SyncPoints
@@ -124,8 +127,13 @@ def _point_text(point: Point, ticks: bool) -> str:
     )
 
 
-def explained(plan: Node) -> str:
-    """What a plan says, and what would run: one tree each."""
-    said, run = outline(plan, described_summary), physical_outline(program_of(plan), "")
+def explained(plan: Node, expiry: Strategy = "piggyback", chooser: Chooser | None = None) -> str:
+    """What a plan says, and what would run: one tree each; then how each operator notices what has
+    left its window, where anything does."""
+    program = program_of(plan, expiry=expiry)
+    said, run = outline(plan, described_summary), physical_outline(program, "")
     trees = {"logical plan": said, "physical plan": run}
+    expiring = expiry_outline(program, chooser or Chooser())
+    if expiring:
+        trees["expiry"] = expiring
     return "\n\n".join(f"{title}\n{indent(tree, '  ')}" for title, tree in trees.items())

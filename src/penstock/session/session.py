@@ -21,6 +21,7 @@ from penstock.algebra.expr import Expr
 from penstock.algebra.plan import Node, Scan
 from penstock.element import INF
 from penstock.errors import PlanError
+from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import Punctuation
 from penstock.punctuation.schemes import Punctuated
 from penstock.runtime.analysis import SparkAnalyser
@@ -67,7 +68,9 @@ def connect(
     how many tasks a step has; `retention`, for how long in event time changes are kept; `grace`,
     for how many seconds unnamed files stay; `keep_input`, whether rows are kept so that views can
     be created after they came; `unbounded`, whether a view that needs ever more memory makes a
-    line in the log (`warn`), is refused (`refuse`) or is as good as any (`allow`).
+    line in the log (`warn`), is refused (`refuse`) or is as good as any (`allow`); `expiry`, how
+    operators notice what has left its window (`auto`, `piggyback`, `negative`,
+    `negative+messages` or `input`).
     """
     known = Options.__dataclass_fields__
     for name in options:
@@ -201,15 +204,23 @@ class Session:
         self._engine.define_table(name, columns, fitted(rows, columns))
         return self.scan(name)
 
-    def create_view(self, name: str, plan: Node, key: Sequence[str] | None = None) -> View:
+    def create_view(
+        self,
+        name: str,
+        plan: Node,
+        key: Sequence[str] | None = None,
+        expiry: Strategy | None = None,
+    ) -> View:
         """A view that is always the plan's answer on the input so far.
 
         `key` names columns that no two records of the view share at any time: with it, changes
-        show an update where a record takes another's place.
+        show an update where a record takes another's place. `expiry` is how its operators notice
+        what has left its window; without one, as the session says.
         """
         known = None if key is None else tuple(key)
+        chosen = check(expiry or self._engine.options.expiry)
         check_memory(name, plan, self._engine, lambda: self.analyser)
-        self._engine.define(name, ViewDefinition(plan, known))
+        self._engine.define(name, ViewDefinition(plan, known, expiry=chosen))
         return self.view(name)
 
     def scan(self, source: str) -> Scan:
@@ -334,13 +345,20 @@ class Session:
         return list(self._progress)
 
     def metrics(self) -> dict[str, Any]:
-        """Rows received and late per source, and the latest progress."""
+        """Rows received and late per source, tuples through operators, delays of views, and the
+        latest progress."""
+        measures = self._engine.measures
         states = {name: self._engine.source_state(name) for name in self._engine.sources}
         return {
             "frontier": self.frontier,
             "sources": {
                 name: {"accepted": s.accepted, "late": s.late, "frontier": s.frontier}
                 for name, s in states.items()
+            },
+            "operators": measures.operators(),
+            "views": {
+                name: {"expiry": view.expiry, "delay": measures.delay(name)}
+                for name, view in self._engine.views.items()
             },
             "last_step": self.last_progress,
         }

@@ -211,10 +211,11 @@ class StatementParser(QueryParser):
         if self._match(TokenType.L_PAREN):
             columns = self.parse_names("a column of the view")
             self.expect(TokenType.R_PAREN, ")", "the columns of the view")
+        options = self._parse_options() if self.skip_word("OPTIONS") else ()
         if not self._match(TokenType.ALIAS):
             self.complain("AS and a query", f"Write CREATE VIEW {name} AS SELECT a FROM s.")
-        query = self.parse_query()
-        return CreateView(name, query, columns, if_not_exists, sql=self.sql, span=self.place(start))
+        query, place = self.parse_query(), self.place(start)
+        return CreateView(name, query, columns, if_not_exists, options, sql=self.sql, span=place)
 
     def _parse_create_stream(self, start: Token) -> CreateStream:
         if_not_exists = self._parse_if_not_exists()

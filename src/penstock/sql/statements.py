@@ -215,6 +215,7 @@ class CreateView(_Statement):
     query: Query
     columns: tuple[Name, ...] = ()
     if_not_exists: bool = False
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

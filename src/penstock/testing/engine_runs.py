@@ -17,6 +17,8 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, INF, Elements, concat
+from penstock.physical.expiry import Strategy
+from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine, Options
 from penstock.runtime.jobs import Jobs, run_round, store_of
 from penstock.runtime.reading import Reading
@@ -68,6 +70,7 @@ def run_on_engine(
     cuts: Sequence[int],
     rng: Random,
     at_any_time: bool = False,
+    expiry: Strategy = "auto",
 ) -> dict[str, Elements]:
     """All elements of each view, after steps at the cuts, restarts and changes of parallelism.
 
@@ -87,7 +90,7 @@ def run_on_engine(
 
     def define(chance: float) -> None:
         for name in [name for name in missing if rng.random() < chance]:
-            engine.define(name, missing.pop(name))
+            engine.define(name, ViewDefinition(missing.pop(name), expiry=expiry))
 
     define(0.3 if at_any_time else 1.0)
     w0 = 0

@@ -58,7 +58,7 @@ class InnerJoin:
         )
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
         return self.left_key, self.right_key
 
     def step(
