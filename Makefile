@@ -12,7 +12,7 @@ PEERS := flink pathway
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-punctuation docs test test-fast check format bench-bounded bench-kernels \
-  bench-engine bench-expiry bench-punctuation bench-peers bench-nexmark clean moved
+  bench-engine bench-expiry bench-punctuation bench-sharing bench-peers bench-nexmark clean moved
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +58,9 @@ bench-expiry: $(STAMP) ## Measure the ways to notice what has left its window
 
 bench-punctuation: $(STAMP) ## Measure what punctuations cost and save
 	@$(PY) -m bench.punctuation
+
+bench-sharing: $(STAMP) ## Measure overlapping queries, shared and apart
+	@$(PY) -m bench.sharing
 
 bench-peers: $(PEERS:%=.peers/%/.ready) ## Set up the engines that Nexmark compares with
 

@@ -27,7 +27,8 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.element import BEGIN, INF, Elements
 from penstock.physical.expiry import Strategy
 from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
+from penstock.runtime.options import Options
 from penstock.runtime.sources import SourceDefinition
 from penstock.testing.engine_runs import LocalJobs
 

@@ -19,7 +19,7 @@ ROWS = (
     ("record",),
     ("element",),
     ("algebra",),
-    ("sql", "rewrite", "memory", "punctuation"),
+    ("sql", "rewrite", "memory", "punctuation", "sharing"),
     ("state",),
     ("physical",),
     ("runtime",),

@@ -13,7 +13,7 @@ from penstock.physical.expiry import STRATEGIES, Strategy
 from penstock.physical.expiry.choosing import TO_NEGATIVE, TO_PIGGYBACK, Chooser, Seen
 from penstock.physical.kernels.adaptive_join import AdaptiveJoin
 from penstock.physical.program import program_of
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.testing.local_session import local_session
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.testing.scripts import COLLECT, STEP, Advance, Kill, Operation, Reopen, Rows, Script
 from tests.faults.pipelines import assert_same
 

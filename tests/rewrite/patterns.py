@@ -167,6 +167,19 @@ def join_where_equal(plans: Plans) -> p.Node:
     return and_where(below, ex.compare(plans.rng.choice(("=", "<=>")), *sides))
 
 
+def join_of_filtered(plans: Plans) -> p.Node:
+    """A join of which one side meets a condition on a column that is equal to one of the other."""
+    below = join(plans)
+    if not below.on:
+        return below
+    equality = plans.rng.choice(below.on)
+    if plans.rng.random() < 0.5:
+        part = plans.predicate_on(below.left, (equality.left,))
+        return replace(below, left=p.Filter(below.left, part))
+    part = plans.predicate_on(below.right, (equality.right,))
+    return replace(below, right=p.Filter(below.right, part))
+
+
 def and_where(node: p.Join, part: ex.Expr) -> p.Join:
     rest = ex.conjuncts(node.where) if node.where is not None else ()
     return replace(node, where=ex.conjunction((part, *rest)))
@@ -289,6 +302,7 @@ PATTERNS: dict[str, Pattern] = {
     "merge_filter_into_join": filtered(join),
     "join_on_equalities": join_where_equal,
     "push_join_condition": join_where_one_side,
+    "copy_filter_across_join": join_of_filtered,
     "push_group_through_window": over(Plans.group, over(Plans.window, log)),
     "remove_distinct": distinct_set,
     "drop_distinct_in_union": distinct_union,

@@ -12,7 +12,7 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Node, Periodic, Scan, Upsert, Window
 from penstock.errors import PlanError
 from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.testing.local_session import local_session

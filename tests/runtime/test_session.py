@@ -16,7 +16,7 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Node, Scan, Window
 from penstock.element import INF
 from penstock.errors import LateRowError, PlanError, WriterConflictError
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.session import Session, Source, View
 from penstock.testing.local_session import local_session
 

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.errors import PlanError
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.testing.local_session import local_session
 
 TS = pa.timestamp("us", "UTC")

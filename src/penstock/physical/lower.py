@@ -54,6 +54,7 @@ class Operator:
 
     work: Transform | Kernel | p.Scan
     inputs: tuple[Operator, ...]
+    known_as: str = ""
 
     @cached_property
     def kernel(self) -> Kernel | None:
@@ -75,7 +76,9 @@ class Operator:
     @cached_property
     def identity(self) -> str:
         """A name for what is computed: the same in all graphs, and in all processes."""
-        return fingerprint((self.work, tuple(child.identity for child in self.inputs)))
+        return self.known_as or fingerprint(
+            (self.work, tuple(child.identity for child in self.inputs))
+        )
 
     def walk(self) -> Iterator[Operator]:
         """This operator and all below it, inputs first, each once."""
@@ -97,9 +100,13 @@ def _sums_of(names: tuple[str, ...], calls: Sequence[AggregateCall]) -> Sums:
 
 
 class Graph:
-    """Lowers plans into one graph of operators."""
+    """Lowers plans into one graph of operators.
 
-    def __init__(self) -> None:
+    What is lowered for one view `apart` is not that of any other, though it may do the same.
+    """
+
+    def __init__(self, apart: str = "") -> None:
+        self._apart = apart
         self._lowered: dict[int, tuple[p.Node, Operator]] = {}
         self._operators: dict[tuple[object, ...], Operator] = {}
 
@@ -114,7 +121,11 @@ class Graph:
 
     def _run(self, work: Transform | Kernel | p.Scan, *inputs: Operator) -> Operator:
         same = (fingerprint(work), *map(id, inputs))  # as written: NaN is NaN, and 0.0 is not -0.0
-        return self._operators.setdefault(same, Operator(work, inputs))
+        if same not in self._operators:
+            apart = not inputs and self._apart
+            known_as = fingerprint((work, self._apart)) if apart else ""
+            self._operators[same] = Operator(work, inputs, known_as)
+        return self._operators[same]
 
     def _lower(self, node: p.Node) -> Operator:
         if isinstance(node, p.Restrict) and (started := self._started(node)) is not None:

@@ -8,10 +8,11 @@ a later round. A join followed by a grouping on its key is one round; so is any 
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Literal, TypeAlias
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, lru_cache
+from typing import Any, Literal, TypeAlias
 
 import pyarrow as pa
 
@@ -117,12 +118,21 @@ class Place:
 
 @dataclass(frozen=True)
 class Program:
+    """What tasks do. It is the same from step to step: a process that has had it reads it once."""
+
     places: tuple[Place, ...]
     lanes: Mapping[str, Lane]
     edges: tuple[Edge, ...]
     views: Mapping[str, Origin]
     view_rounds: Mapping[str, int]
     view_areas: Mapping[str, AreaSpec]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _program, (self._pickled,)
+
+    @cached_property
+    def _pickled(self) -> bytes:
+        return pickle.dumps([getattr(self, field.name) for field in fields(self)])
 
     @property
     def rounds(self) -> int:
@@ -139,6 +149,11 @@ class Program:
         for view, spec in self.view_areas.items():
             found |= {view_area(view): spec, base_area(view): spec}
         return found
+
+
+@lru_cache(maxsize=8)
+def _program(pickled: bytes) -> Program:
+    return Program(*pickle.loads(pickled))
 
 
 def view_area(view: str) -> str:
@@ -161,7 +176,7 @@ def base_area(view: str) -> str:
 
 def program_of(plan: Node, name: str = "", expiry: Strategy = "piggyback") -> Program:
     """The program of one plan by itself."""
-    compiler = Compiler(Graph())
+    compiler = Compiler()
     compiler.add(name, plan, expiry=expiry)
     return compiler.program()
 
@@ -169,8 +184,9 @@ def program_of(plan: Node, name: str = "", expiry: Strategy = "piggyback") -> Pr
 class Compiler:
     """Makes a program of views; one more costs no more than what only it needs."""
 
-    def __init__(self, graph: Graph) -> None:
-        self._graph = graph
+    def __init__(self, graph: Graph | None = None) -> None:
+        self._graph = graph or Graph()
+        self._roots: dict[str, Operator] = {}
         self._places: list[Place] = []
         self._place_of: dict[Operator, int] = {}
         self._linear: dict[Operator, bool] = {}
@@ -181,19 +197,39 @@ class Compiler:
         self._areas: dict[str, AreaSpec] = {}
 
     def add(
-        self, name: str, plan: Node, key: Key | None = None, expiry: Strategy = "piggyback"
+        self,
+        name: str,
+        plan: Node,
+        key: Key | None = None,
+        expiry: Strategy = "piggyback",
+        apart: bool = False,
     ) -> None:
-        root = planned(self._graph, self._graph.lower(plan), expiry)
+        """One more view; what it has in common with others is theirs, too, unless it is apart."""
+        graph = Graph(name) if apart else self._graph
+        root = planned(graph, graph.lower(plan), expiry)
+        self.put(name, root, view_spec(name, root.schema, key))
+
+    def put(self, name: str, root: Operator, area: AreaSpec) -> None:
+        """A view of what an operator gives."""
+        self._roots[name] = root
         for operator in root.walk():
             if not self._is_linear(operator) and operator not in self._place_of:
                 self._put(operator)
-        self._areas[name] = view_spec(name, root.schema, key)
+        self._areas[name] = area
         if self._is_linear(root):
             self._origins[name] = self._lane(root, tuple(root.schema.names))
             self._rounds[name] = 0
         else:
             self._origins[name] = FromOperator(self._place_of[root])
             self._rounds[name] = self._round(root)
+
+    @property
+    def roots(self) -> dict[str, str]:
+        """The views by the identities of what gives them; the first one where several are equal."""
+        return {root.identity: name for name, root in reversed(self._roots.items())}
+
+    def root(self, view: str) -> Operator:
+        return self._roots[view]
 
     def program(self) -> Program:
         """Of the views so far."""

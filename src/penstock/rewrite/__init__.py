@@ -18,6 +18,7 @@ from penstock.algebra.plan import Node
 from penstock.errors import PlanError
 from penstock.rewrite.bound_rank import bound_rank
 from penstock.rewrite.commute import commute
+from penstock.rewrite.copy_filter_across_join import copy_filter_across_join
 from penstock.rewrite.drop_distinct_in_union import drop_distinct_in_union
 from penstock.rewrite.flatten_union import flatten_union
 from penstock.rewrite.join_on_equalities import join_on_equalities
@@ -57,7 +58,18 @@ from penstock.rewrite.remove_identity_map import remove_identity_map
 from penstock.rewrite.simplify_filter import simplify_filter
 from penstock.rewrite.strengthen_outer_join import strengthen_outer_join
 
-__all__ = ["NAMES", "RULES", "Rewritten", "Rule", "commute", "reassociate", "rewrite", "trace"]
+__all__ = [
+    "NAMES",
+    "ORDER_JOINS",
+    "RULES",
+    "Rewritten",
+    "Rule",
+    "check_names",
+    "commute",
+    "reassociate",
+    "rewrite",
+    "trace",
+]
 
 Rule: TypeAlias = Callable[[Node], Node | None]
 _Known: TypeAlias = dict[int, tuple[Node, Node]]
@@ -90,6 +102,7 @@ RULES: tuple[Rule, ...] = (
     merge_filter_into_join,
     join_on_equalities,
     push_join_condition,
+    copy_filter_across_join,
     push_group_through_window,
     remove_distinct,
     drop_distinct_in_union,
@@ -105,12 +118,21 @@ RULES: tuple[Rule, ...] = (
 )
 
 NAMES: tuple[str, ...] = tuple(rule.__name__ for rule in RULES)
+ORDER_JOINS = "order_joins"
+"""What orders joins before the rules; it can be switched off as they can."""
 
 
 class Rewritten(NamedTuple):
     plan: Node
     fired: tuple[str, ...]
     """The names of the rules that changed the plan, in the order of their first use."""
+
+
+def check_names(names: Collection[str]) -> None:
+    """Names are those of what can be switched off."""
+    known = (*NAMES, ORDER_JOINS)
+    if unknown := sorted(set(names) - set(known)):
+        raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(known)}")
 
 
 def rewrite(plan: Node, off: Collection[str] = frozenset()) -> Node:
@@ -120,8 +142,7 @@ def rewrite(plan: Node, off: Collection[str] = frozenset()) -> Node:
 
 def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
     """As `rewrite`, and which rules did it."""
-    if unknown := sorted(set(off) - set(NAMES)):
-        raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(NAMES)}")
+    check_names(off)
     rules = [rule for rule in RULES if rule.__name__ not in off]
     nodes, before = plan.walk(), None
     most = 100 + 10 * len(nodes)

@@ -6,8 +6,8 @@ from penstock.algebra.expr import conjunction
 from penstock.algebra.plan import Join, JoinKind, Node
 from penstock.rewrite.conditions import filtered, parted, reads_only
 
-_LEFT: tuple[JoinKind, ...] = ("inner", "right", "semi")
-_RIGHT: tuple[JoinKind, ...] = ("inner", "left", "semi", "anti")
+DROPS_LEFT: tuple[JoinKind, ...] = ("inner", "right", "semi")
+DROPS_RIGHT: tuple[JoinKind, ...] = ("inner", "left", "semi", "anti")
 
 
 def push_join_condition(node: Node) -> Node | None:
@@ -20,10 +20,12 @@ def push_join_condition(node: Node) -> Node | None:
     match node:
         case Join(left, right, kind, where=condition) if condition is not None:
             to_left, rest = parted(
-                condition, lambda part: kind in _LEFT and reads_only(left.schema.names)(part)
+                condition, lambda part: kind in DROPS_LEFT and reads_only(left.schema.names)(part)
             )
             to_right = tuple(
-                part for part in rest if kind in _RIGHT and reads_only(right.schema.names)(part)
+                part
+                for part in rest
+                if kind in DROPS_RIGHT and reads_only(right.schema.names)(part)
             )
             rest = tuple(part for part in rest if part not in to_right)
             if to_left or to_right:

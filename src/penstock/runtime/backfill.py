@@ -1,7 +1,7 @@
 """A program over rows that came before it.
 
-The rows of sources are kept. A new program gets them all again, in lanes of its own, and makes one
-step from the beginning of time.
+The rows of sources are kept, and so is what views gave. A new program gets them all again, in lanes
+of its own, and makes one step from the beginning of time.
 Law: batches never show. So the step leaves what a program that was there from the start would have
 by now; an operator that runs already has the same state, and keeps it.
 """
@@ -10,18 +10,36 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+
+import pyarrow as pa
 
 from penstock.element import BEGIN
 from penstock.physical.kernel import Kernel
 from penstock.physical.program import Lane, Program
 from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs
-from penstock.runtime.reading import Reading, time_of
+from penstock.runtime.reading import Reading
 from penstock.runtime.sources import Ingest, SourceDefinition, input_area
 from penstock.runtime.task import StepSpec
 from penstock.state.manifest import AreaState, Manifest
+from penstock.state.run import AreaSpec
 from penstock.state.store import RunRef
+
+_TICKS = pa.int64()
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a running view gave so far, as rows of a source; and where rows wait that it will give,
+    where that is what the sources gave."""
+
+    source: SourceDefinition
+    area: AreaSpec
+    refs: tuple[RunRef, ...]
+    base: tuple[RunRef, ...]
+    waiting: AreaSpec | None
 
 
 class Backfill:
@@ -32,9 +50,11 @@ class Backfill:
         jobs: Jobs,
         directory: Path,
         tasks: int,
+        given: Iterable[Given] = (),
     ) -> None:
         self._program = program
         self._sources = list(sources)
+        self._given = list(given)
         self._jobs = jobs
         self._directory = directory
         self._tasks = tasks
@@ -42,21 +62,42 @@ class Backfill:
         self._filled: defaultdict[str, list[RunRef]] = defaultdict(list)
 
     def fill(self, manifest: Manifest, lanes: Iterable[Lane]) -> None:
-        """Bring the kept rows that have not been seen yet into lanes."""
+        """Bring what is kept and has not been seen yet into lanes."""
         lanes = list(lanes)
         for source in self._sources:
-            mine = tuple(lane for lane in lanes if source.name in lane.sources)
             area = input_area(source)
-            kept = manifest.area(area.name).refs
-            unseen = tuple(ref for ref in kept if ref.name not in self._seen)
-            self._seen.update(ref.name for ref in unseen)
-            if mine and unseen:
-                reading = Reading("rows", area, unseen, self._directory, time_of([source]))
-                rows = self._jobs.rows(reading, self._tasks)
-                ingest = Ingest(source, mine, BEGIN, self._tasks)
-                report = self._jobs.ingest(rows, ingest, self._directory)
-                for name, refs in report.areas.items():
-                    self._filled[name] += refs
+            unseen = self._unseen(manifest.area(area.name).refs)
+            self._bring(source, lanes, Reading("rows", area, unseen, self._directory, _TICKS))
+        for one in self._given:
+            found = [self._reading(one.area, self._unseen(one.refs), self._unseen(one.base))]
+            if one.waiting is not None:
+                refs = self._unseen(manifest.area(one.waiting.name).refs)
+                found.append(self._reading(one.waiting, refs, since=manifest.frontier))
+            for reading in found:
+                self._bring(one.source, lanes, reading)
+
+    def _reading(
+        self,
+        area: AreaSpec,
+        refs: tuple[RunRef, ...],
+        base: tuple[RunRef, ...] = (),
+        since: int = BEGIN,
+    ) -> Reading:
+        return Reading("elements", area, refs, self._directory, _TICKS, since, base=base)
+
+    def _unseen(self, refs: Iterable[RunRef]) -> tuple[RunRef, ...]:
+        unseen = tuple(ref for ref in refs if ref.name not in self._seen)
+        self._seen.update(ref.name for ref in unseen)
+        return unseen
+
+    def _bring(self, source: SourceDefinition, lanes: Iterable[Lane], reading: Reading) -> None:
+        mine = tuple(lane for lane in lanes if source.name in lane.sources)
+        if mine and reading.runs:
+            rows = self._jobs.rows(reading, self._tasks)
+            ingest = Ingest(source, mine, BEGIN, self._tasks)
+            report = self._jobs.ingest(rows, ingest, self._directory)
+            for name, refs in report.areas.items():
+                self._filled[name] += refs
 
     def lane(self, name: str) -> AreaState:
         """What the lane of a name holds so far; nothing where there is no such lane."""

@@ -29,19 +29,26 @@ class ViewDefinition:
     left its windows is noticed.
 
     No two records that are there at one time share the values of the key's columns; with the empty
-    key there is at most one record at a time.
+    key there is at most one record at a time. `said` is what the view says, where its plan reads
+    other views instead. A view that runs `apart` has nothing in common with others.
     """
 
     plan: Node
     key: tuple[str, ...] | None = None
     text: str = ""
     expiry: Strategy = "piggyback"
+    said: Node | None = None
+    apart: bool = False
 
     def __post_init__(self) -> None:
         for column in self.key or ():
             if column not in self.plan.schema.names:
                 known = ", ".join(self.plan.schema.names)
                 raise PlanError(f"no column {column!r} to be a key; there are {known}")
+
+    @property
+    def meaning(self) -> Node:
+        return self.plan if self.said is None else self.said
 
     @property
     def sources(self) -> frozenset[str]:
@@ -77,5 +84,5 @@ def compiler_of(views: Mapping[str, ViewDefinition], graph: Graph) -> Compiler:
     """What has compiled these views; a graph remembers the operators of those it has seen."""
     compiler = Compiler(graph)
     for name, view in views.items():
-        compiler.add(name, view.plan, view.key, view.expiry)
+        compiler.add(name, view.plan, view.key, view.expiry, view.apart)
     return compiler

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from penstock.element import BEGIN
-from penstock.physical.program import Program, view_area
+from penstock.physical.program import Program, base_area, view_area
 from penstock.runtime.task import Report
 from penstock.state.manifest import Action, AreaState, Changed, Published
 from penstock.state.store import RunRef
@@ -31,6 +31,13 @@ class Effects:
 
     def publications(self) -> list[Action]:
         return [Published(view, self.w0, self.w1, refs) for view, refs in self.published.items()]
+
+    def as_base(self) -> list[Action]:
+        """The views as they are after the step, without a word on how they came to be so."""
+        return [
+            Changed(base_area(view), refs, frontier=self.w1 - 1)
+            for view, refs in self.published.items()
+        ]
 
     def changed(
         self, name: str, area: AreaState, rewritten: Iterable[str] = ()

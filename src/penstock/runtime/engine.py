@@ -11,7 +11,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,25 +20,25 @@ import pyarrow as pa
 from penstock.algebra import codec
 from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF
-from penstock.errors import PlanError, UnsupportedError
-from penstock.physical.expiry import Strategy, check
+from penstock.errors import PlanError
 from penstock.physical.expiry.choosing import Chooser
 from penstock.physical.lower import Graph
 from penstock.physical.program import Program, base_area, view_area
 from penstock.punctuation import Punctuation
 from penstock.punctuation.closings import Closings
 from penstock.punctuation.schemes import Punctuated
-from penstock.runtime.backfill import Backfill
+from penstock.runtime.attaching import beginning, check_kept
+from penstock.runtime.backfill import Backfill, Given
 from penstock.runtime.definitions import (
     ViewDefinition,
     compiler_of,
     decoded,
     of_kind,
-    sources_of,
 )
 from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs, store_of
 from penstock.runtime.measuring import Measures
+from penstock.runtime.options import Options
 from penstock.runtime.punctuating import (
     Punctuations,
     answers,
@@ -82,30 +82,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 logger = logging.getLogger("penstock")
-
-UNBOUNDED = ("warn", "refuse", "allow")
-
-
-@dataclass(frozen=True)
-class Options:
-    """`retention`: for how long, in event time, a view's changes are kept (None: always).
-    `grace`: for how many seconds files stay that no commit names, for readers under way.
-    `keep_input`: whether rows are kept for views that are yet to be created.
-    `unbounded`: what becomes of views that need ever more memory: warn, refuse or allow.
-    `expiry`: how operators notice what has left its window, where a view does not say."""
-
-    tasks: int | None = None
-    retention: int | None = None
-    grace: float = 900.0
-    keep_input: bool = True
-    unbounded: str = "warn"
-    expiry: Strategy = "auto"
-
-    def __post_init__(self) -> None:
-        check(self.expiry)
-        if self.unbounded not in UNBOUNDED:
-            known = ", ".join(UNBOUNDED)
-            raise PlanError(f"unbounded is {self.unbounded!r}; expected one of: {known}")
 
 
 class Engine:
@@ -156,14 +132,18 @@ class Engine:
     def views(self) -> Mapping[str, ViewDefinition]:
         return of_kind(ViewDefinition, self.definitions)
 
-    def define(self, name: str, definition: Any) -> None:
-        """Add a source, a view, or what is merely to be kept; a plan is a view without a key."""
+    def define(self, name: str, definition: Any, from_now: bool = False) -> None:
+        """Add a source, a view, or what is merely to be kept; a plan is a view without a key.
+
+        A view that starts from now sees nothing of streams that came before; it runs apart.
+        """
         if isinstance(definition, Node):
             definition = ViewDefinition(definition, expiry=self.options.expiry)
         self._check_new(name, definition)
         if isinstance(definition, ViewDefinition):
+            definition = replace(definition, apart=True) if from_now else definition
             with self._moving:
-                self._define_view(name, definition)
+                self._define_view(name, definition, from_now)
         else:
             if isinstance(definition, SourceDefinition):  # one of the name may have been dropped
                 shutil.rmtree(self.checkpoint(name), ignore_errors=True)
@@ -196,7 +176,9 @@ class Engine:
             self.commit(Defined(name, codec.encode(definition)), *actions)
             self.definitions = {**self.definitions, name: definition}
             if isinstance(definition, ViewDefinition):
-                self._compiler.add(name, definition.plan, definition.key, definition.expiry)
+                self._compiler.add(
+                    name, definition.plan, definition.key, definition.expiry, definition.apart
+                )
                 self.program = self._compiler.program()
 
     def _check_new(self, name: str, definition: Any) -> None:
@@ -212,12 +194,23 @@ class Engine:
                 "be late; create sources before the others end, or use a new directory"
             )
 
-    def _define_view(self, name: str, view: ViewDefinition) -> None:
-        """Start a view as if it had always been there; rows may come in the meantime."""
-        program = compiler_of({name: view}, self._graph).program()
-        frontier = self.manifest.frontier
-        backfill = self._backfill(f"view {name!r}", view.plan, program)
-        new = program.specs().keys() - self.program.specs().keys()
+    def _define_view(self, name: str, view: ViewDefinition, from_now: bool) -> None:
+        """Start a view as if it had always been there; rows may come in the meantime.
+
+        It is made up from what running views gave and from the rows of sources that are kept. Where
+        not all of the past is known, its changes are told from now on.
+        """
+        compiler = compiler_of({name: view}, self._graph)
+        alone, frontier = compiler.program(), self.manifest.frontier
+        start = beginning(name, compiler, self.program, self._compiler.roots, self.manifest)
+        sources = start.sources
+        if from_now:
+            sources = tuple(s for s in sources if s in self.sources and self.sources[s].is_table)
+        else:
+            check_kept(f"view {name!r}", sources, self.sources, self.manifest)
+        backfill = self._backfill(start.program, sources, start.given)
+        new = alone.specs().keys() - self.program.specs().keys()
+        program = start.program
         missing = [lane for lane in program.lanes.values() if lane.name in new]
         effects = Effects(program, (), BEGIN, BEGIN)
         backfill.fill(self.manifest, program.lanes.values() if frontier > BEGIN else missing)
@@ -225,7 +218,10 @@ class Engine:
             effects = backfill.run(frontier, answers(program, self._said(view.sources)))
         with self._mutex:
             backfill.fill(self.manifest, missing)  # what came since is not before the frontier
-            actions: list[Action] = effects.publications() if frontier > BEGIN else []
+            actions: list[Action] = []
+            if frontier > BEGIN:
+                short = start.short or from_now
+                actions += effects.as_base() if short else effects.publications()
             for area in sorted(new):
                 actions += effects.founded(area, backfill.lane(area))
             self._define(name, view, *actions)
@@ -238,7 +234,8 @@ class Engine:
         manifest, name = self.manifest, "answer"
         view = ViewDefinition(plan, None if key is None else tuple(key))
         program = compiler_of({name: view}, Graph()).program()
-        backfill = self._backfill("the query", plan, program)
+        check_kept("the query", sorted(view.sources), self.sources, manifest)
+        backfill = self._backfill(program, sorted(view.sources))
         backfill.fill(manifest, program.lanes.values())
         over = {s: replace(c, ended=self._end(s)) for s, c in self._said(view.sources).items()}
         effects = backfill.run(INF, answers(program, over))
@@ -270,20 +267,11 @@ class Engine:
             self.definitions, self.program = rest, program
             self._graph, self._compiler = graph, compiler
 
-    def _backfill(self, who: str, plan: Node, program: Program) -> Backfill:
-        scanned = sorted(sources_of(plan))
-        for name in scanned:
-            if name not in self.sources:
-                known = ", ".join(self.sources) or "none"
-                raise PlanError(f"{who} reads {name!r}; the sources are: {known}")
-            state = self.source_state(name)
-            if state.accepted and not state.kept:
-                raise UnsupportedError(
-                    f"{who} reads {name!r}, whose rows so far it would not see: they were not "
-                    "kept. Create views before the first rows, or connect with keep_input=True"
-                )
-        sources = [self.sources[name] for name in scanned]
-        return Backfill(program, sources, self._jobs, self.runs, self.tasks)
+    def _backfill(
+        self, program: Program, sources: Iterable[str], given: Iterable[Given] = ()
+    ) -> Backfill:
+        found = [self.sources[name] for name in sources]
+        return Backfill(program, found, self._jobs, self.runs, self.tasks, given)
 
     # --- receiving ------------------------------------------------------------------------------
 
@@ -607,7 +595,6 @@ def _totals(reports: Iterable[Report]) -> dict[str, dict[str, float]]:
     for report in reports:
         for metric in report.metrics:
             total = totals.setdefault(metric["operator"], {})
-            for name, value in metric.items():
-                if name != "operator":
-                    total[name] = total.get(name, 0) + value
+            for name in metric.keys() - {"operator"}:
+                total[name] = total.get(name, 0) + metric[name]
     return totals

@@ -22,6 +22,7 @@ import pyarrow as pa
 from penstock import record
 from penstock.element import BEGIN, INF, Elements, changes, concat, consolidate, intervals
 from penstock.errors import PlanError
+from penstock.physical.cutting import with_times
 from penstock.physical.program import base_area, view_area
 from penstock.record import Ints, Mask
 from penstock.runtime.definitions import sources_and_views
@@ -31,7 +32,7 @@ from penstock.state.manifest import AreaState, Manifest, Publication
 from penstock.state.run import AreaSpec, owned
 from penstock.state.store import FileStore, RunRef
 
-What: TypeAlias = Literal["snapshot", "changes", "history", "rows"]
+What: TypeAlias = Literal["snapshot", "changes", "history", "rows", "elements"]
 _OPS = np.array(["-", "u", "+"])
 _GOES, _UPDATED, _COMES = range(3)
 _ROWS = 1 << 16
@@ -63,6 +64,8 @@ class Reading:
         match self.what:
             case "snapshot" | "rows":
                 return self.area.schema
+            case "elements":
+                return with_times(self.area.schema)
             case "changes":
                 op, ts = self._added("op", "ts")
                 return pa.schema([(op, pa.string()), *fields, (ts, self.time)])
@@ -93,6 +96,8 @@ class Reading:
         match self.what:
             case "rows":
                 batches = self._batch(_copies(x, x.n), [])
+            case "elements":
+                batches = self._elements(x.where(x.ts >= self.since))
             case "snapshot":
                 batches = self._snapshot(x)
             case "changes":
@@ -104,6 +109,10 @@ class Reading:
 
     def _owned(self, ref: RunRef, low: int, high: int, store: FileStore) -> Elements:
         return owned(self.area, store.open(self.area, ref), low, high).elements
+
+    def _elements(self, x: Elements) -> pa.RecordBatch:
+        ends = pa.array(x.te, mask=x.te == INF)
+        return self._batch(x, [pa.array(x.ts), ends, pa.array(x.n)])
 
     def _snapshot(self, x: Elements) -> pa.RecordBatch:
         x = x.where((x.ts <= self.until - 1) & (self.until - 1 < x.te))

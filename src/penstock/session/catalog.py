@@ -37,7 +37,7 @@ def _entry(name: str, definition: Any, definitions: Mapping[str, Any]) -> Entry 
             plan = tagged(scan_of(source), definition.key, definition.operation, hidden)
             return _stream(plan, source, "stream")
         case ViewDefinition():
-            return Relation("view", definition.plan)
+            return Relation("view", definition.meaning)
         case ClockView():
             return definition.points
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from penstock.algebra.plan import Node
-from penstock.errors import PlanError, UnsupportedError
+from penstock.errors import PenstockError, PlanError, UnsupportedError
 from penstock.memory.asking import verdict
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
@@ -25,10 +25,12 @@ from penstock.runtime.objections import misnamed_format, objection
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
-from penstock.session.describing import described, explained
+from penstock.session.describing import described, explained, explained_rules
 from penstock.session.judging import check_memory, declared_by
 from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
+from penstock.session.seeing import in_order
+from penstock.session.sharing import explained_sharing, names_in
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
@@ -88,6 +90,23 @@ class Commands:
             f"{type(statement).__name__.upper()} is not carried out yet.",
             context=statement.context(),
         )
+
+    def views_together(self, statements: Sequence[s.Statement]) -> dict[str, Node]:
+        """The views that the first statements create one after the other, by what they say.
+
+        Only those that read what is there already, at some points in time, are worth a look.
+        """
+        found: dict[str, Node] = {}
+        if len(statements) < 2:
+            return found
+        for statement in statements:
+            if not isinstance(statement, s.CreateView) or not _has_points(statement.query):
+                break
+            try:
+                found[statement.name.text] = self._bound(statement.query).plan
+            except PenstockError:
+                break
+        return found if len(found) > 1 else {}
 
     def plan(self, query: s.Query) -> Node:
         """What a query says; it is not run."""
@@ -270,11 +289,19 @@ class Commands:
             return f"View {name} is created."
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self._define_constants(bound)
-        plan = rewrite(bound.plan)
-        self._check_memory(statement, plan)
+        said = in_order(bound.plan, self._engine)
+        alone = plan = self._rewritten(said)
         expiry = self._expiry(statement)
-        self._engine.define(name, ViewDefinition(plan, bound.key, statement.text, expiry))
-        return " ".join([f"View {name} is created.", *waits_for(plan)])
+        apart = statement.from_now or self._session.shared_views.are_off(expiry)
+        if not apart:
+            plan = self._session.shared_views.share(said, alone).plan
+        self._check_memory(statement, alone)
+        definition = ViewDefinition(plan, bound.key, statement.text, expiry, said, apart)
+        self._engine.define(name, definition, statement.from_now)
+        return " ".join([f"View {name} is created.", *waits_for(alone)])
+
+    def _rewritten(self, plan: Node) -> Node:
+        return rewrite(plan, self._engine.options.rules_off)
 
     def _expiry(self, of: s.Query | s.CreateView) -> Strategy:
         """How a view is to expire tuples: by its options, or by the session's."""
@@ -360,12 +387,13 @@ class Commands:
         query = statement.of if isinstance(statement.of, s.Query) else statement.of.query
         if statement.aspect is s.Aspect.MEMORY:
             return Result(str(self._memory(statement.of)))
-        if statement.aspect is not s.Aspect.PLAN:
-            Complaints(statement).unsupported(
-                f"EXPLAIN {statement.aspect.value} is not carried out yet.", "Write EXPLAIN."
-            )
-        plan = rewrite(self._bound(query).plan)
-        return Result(explained(plan, self._expiry(statement.of), self._engine.expiry))
+        plan = in_order(self._bound(query).plan, self._engine)
+        options = self._engine.options
+        if statement.aspect is s.Aspect.SHARING:
+            shared = self._session.shared_views.share(plan)
+            return Result(explained_sharing(shared, names_in(self._catalog), options.sharing))
+        expiry = self._expiry(statement.of)
+        return Result(explained_rules(plan, options.rules_off, expiry, self._engine.expiry))
 
     # --- memory ---------------------------------------------------------------------------------
 
@@ -449,6 +477,12 @@ class Commands:
     def _catalog(self) -> Catalog:
         kinds = time_types(self._engine.sources.values())
         return catalog_of(self._engine.definitions, next(iter(kinds), None))
+
+
+def _has_points(query: s.Query) -> bool:
+    """Whether a query looks at what it reads at some points in time only."""
+    words = query.text.upper()
+    return "SLIDE" in words or "SYNC" in words or "R[" in words
 
 
 def _kind_and_text(definition: Any) -> tuple[s.Kind, str]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from textwrap import indent
+from collections.abc import Collection, Iterable, Mapping
+from textwrap import fill, indent
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from penstock.physical.expiry.choosing import Chooser
 from penstock.physical.expiry.explaining import outline as expiry_outline
 from penstock.physical.outline import outline as physical_outline
 from penstock.physical.program import program_of
+from penstock.rewrite import trace
 from penstock.sql.binding import Entry, Moment, Relation, SyncPoints
 from penstock.sql.binding.catalog import Point
 from penstock.sql.binding.synchronization import meet
@@ -134,6 +135,20 @@ def explained(plan: Node, expiry: Strategy = "piggyback", chooser: Chooser | Non
     said, run = outline(plan, described_summary), physical_outline(program, "")
     trees = {"logical plan": said, "physical plan": run}
     expiring = expiry_outline(program, chooser or Chooser())
-    if expiring:
-        trees["expiry"] = expiring
+    return _trees(trees | ({"expiry": expiring} if expiring else {}))
+
+
+def explained_rules(
+    said: Node, rules_off: Collection[str], expiry: Strategy, chooser: Chooser
+) -> str:
+    """A plan as it was written, as it was rewritten and by which rules, and what would run."""
+    plan, fired = trace(said, rules_off)
+    found = explained(plan, expiry, chooser)
+    if not fired:
+        return found
+    rules = fill(f"rewritten by {', '.join(fired)}", 100, subsequent_indent="  ")
+    return "\n\n".join([_trees({"as written": outline(said)}), rules, found])
+
+
+def _trees(trees: Mapping[str, str]) -> str:
     return "\n\n".join(f"{title}\n{indent(tree, '  ')}" for title, tree in trees.items())

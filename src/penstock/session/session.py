@@ -26,10 +26,11 @@ from penstock.punctuation import Punctuation
 from penstock.punctuation.schemes import Punctuated
 from penstock.runtime.analysis import SparkAnalyser
 from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
 from penstock.runtime.feeds import Feed, PortFeed, StreamFeed
 from penstock.runtime.jobs import SparkJobs, read_view
 from penstock.runtime.listening import Listener
+from penstock.runtime.options import Options
 from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
 from penstock.runtime.rows import arrow_schema, columns_of, fitted, schema_of
 from penstock.runtime.runner import Runner
@@ -42,6 +43,7 @@ from penstock.session.judging import check_memory
 from penstock.session.punctuating import in_python
 from penstock.session.query import Query
 from penstock.session.results import Result
+from penstock.session.sharing import SharedViews
 from penstock.sql import parse
 from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.types import shown as sql_type
@@ -70,7 +72,8 @@ def connect(
     be created after they came; `unbounded`, whether a view that needs ever more memory makes a
     line in the log (`warn`), is refused (`refuse`) or is as good as any (`allow`); `expiry`, how
     operators notice what has left its window (`auto`, `piggyback`, `negative`,
-    `negative+messages` or `input`).
+    `negative+messages` or `input`); `sharing`, whether a view runs on what others run already;
+    `rules_off`, the names of rules that queries are not rewritten by.
     """
     known = Options.__dataclass_fields__
     for name in options:
@@ -135,8 +138,13 @@ class Session:
         from penstock.session.commands import Commands
 
         commands, result = Commands(self), Result("")
-        for statement in parse(text):
-            result = commands.run(statement)
+        statements = parse(text)
+        while statements:
+            together = commands.views_together(statements)
+            with self.shared_views.together(together):
+                for statement in statements[: max(len(together), 1)]:
+                    result = commands.run(statement)
+            statements = statements[max(len(together), 1) :]
         return result
 
     def table(self, name: str) -> Query:
@@ -149,6 +157,11 @@ class Session:
     @cached_property
     def analyser(self) -> SparkAnalyser:
         return SparkAnalyser(self.spark)
+
+    @cached_property
+    def shared_views(self) -> SharedViews:
+        """The views that queries may be answered from."""
+        return SharedViews(self._engine)
 
     @property
     def engine(self) -> Engine:
@@ -210,17 +223,24 @@ class Session:
         plan: Node,
         key: Sequence[str] | None = None,
         expiry: Strategy | None = None,
+        from_now: bool = False,
     ) -> View:
         """A view that is always the plan's answer on the input so far.
 
         `key` names columns that no two records of the view share at any time: with it, changes
         show an update where a record takes another's place. `expiry` is how its operators notice
-        what has left its window; without one, as the session says.
+        what has left its window; without one, as the session says. `from_now`: the input is what
+        comes from now on, and tables.
         """
         known = None if key is None else tuple(key)
         chosen = check(expiry or self._engine.options.expiry)
         check_memory(name, plan, self._engine, lambda: self.analyser)
-        self._engine.define(name, ViewDefinition(plan, known, expiry=chosen))
+        apart = from_now or self.shared_views.are_off(chosen)
+        shared = None if apart else self.shared_views.share(plan)
+        run = shared.plan if shared is not None and shared.views else plan
+        said = None if run is plan else plan
+        definition = ViewDefinition(run, known, "", chosen, said, apart)
+        self._engine.define(name, definition, from_now)
         return self.view(name)
 
     def scan(self, source: str) -> Scan:

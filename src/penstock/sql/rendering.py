@@ -68,10 +68,11 @@ def _parts(statement: Statement) -> list[str]:
                 f"OP {quote(operation)}" if operation else "",
                 "PUNCTUATED " + ", ".join(map(_scheme, punctuated)) if punctuated else "",
             ]
-        case CreateView(name, query, view_columns, if_not_exists, options):
+        case CreateView(name, query, view_columns, if_not_exists, from_now, options):
             return [
                 *_create("STREAMED VIEW", name, if_not_exists),
                 _names(view_columns) if view_columns else "",
+                "START NOW" if from_now else "",
                 _options(options),
                 f"AS {to_sql(query)}",
             ]

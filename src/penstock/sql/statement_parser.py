@@ -211,11 +211,14 @@ class StatementParser(QueryParser):
         if self._match(TokenType.L_PAREN):
             columns = self.parse_names("a column of the view")
             self.expect(TokenType.R_PAREN, ")", "the columns of the view")
+        from_now = bool(self.skip_word("START"))
+        if from_now and not self.skip_word("NOW"):
+            self.complain("NOW", f"Write CREATE VIEW {name} START NOW AS SELECT a FROM s.")
         options = self._parse_options() if self.skip_word("OPTIONS") else ()
         if not self._match(TokenType.ALIAS):
             self.complain("AS and a query", f"Write CREATE VIEW {name} AS SELECT a FROM s.")
-        query, place = self.parse_query(), self.place(start)
-        return CreateView(name, query, columns, if_not_exists, options, sql=self.sql, span=place)
+        query, rest = self.parse_query(), (columns, if_not_exists, from_now, options)
+        return CreateView(name, query, *rest, sql=self.sql, span=self.place(start))
 
     def _parse_create_stream(self, start: Token) -> CreateStream:
         if_not_exists = self._parse_if_not_exists()
@@ -587,11 +590,8 @@ class _Clauses:
 
 def _take(tree: exp.Expr, key: str) -> str | None:
     """The word under a key of a tree, removed from it."""
-    word: exp.Expr | None = tree.args.get(key)
-    if word is None:
-        return None
-    tree.set(key, None)
-    return word.name
+    word: exp.Expr | None = tree.args.pop(key, None)
+    return None if word is None else word.name
 
 
 def _types() -> str:

@@ -209,12 +209,16 @@ class Query(_Statement):
 
 @dataclass(frozen=True, slots=True)
 class CreateView(_Statement):
-    """A view; `columns` rename those of the query, if there are any."""
+    """A view; `columns` rename those of the query, if there are any.
+
+    From now: of streams, it reads only what comes after it.
+    """
 
     name: Name
     query: Query
     columns: tuple[Name, ...] = ()
     if_not_exists: bool = False
+    from_now: bool = False
     options: tuple[tuple[str, str], ...] = ()
 
 

@@ -49,6 +49,12 @@ class RunRef:
     def name(self) -> str:
         return f"{self.segment}:{self.offset}"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As few parts as can be: a step sends thousands to each task."""
+        statistics = tuple(getattr(self.statistics, name) for name in _STATISTICS)
+        values = (self.segment, self.offset, self.length, self.checksum, statistics, self.owners)
+        return _run_ref, values
+
     def to_json(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _REF}
         return values | {"statistics": {k: getattr(self.statistics, k) for k in _STATISTICS}}
@@ -60,6 +66,11 @@ class RunRef:
         known["keep_quantiles"] = tuple(known["keep_quantiles"])
         owners = tuple(data["owners"])
         return RunRef(**{**data, "statistics": Statistics(**known), "owners": owners})
+
+
+def _run_ref(segment: str, offset: int, length: int, checksum: int, *rest: Any) -> RunRef:
+    statistics, owners = rest
+    return RunRef(segment, offset, length, checksum, Statistics(*statistics), owners)
 
 
 _REF = tuple(field.name for field in fields(RunRef))

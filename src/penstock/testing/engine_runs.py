@@ -19,8 +19,9 @@ from penstock.algebra import plan as p
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.physical.expiry import Strategy
 from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import Jobs, run_round, store_of
+from penstock.runtime.options import Options
 from penstock.runtime.reading import Reading
 from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
 from penstock.runtime.task import Report, StepSpec, hash_range

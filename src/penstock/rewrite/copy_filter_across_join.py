@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+
+from penstock.algebra import plan as p
+from penstock.algebra.expr import Column, Expr, columns, conjuncts, substitute
+from penstock.rewrite.conditions import filtered
+from penstock.rewrite.inlining import is_expensive
+from penstock.rewrite.positions import renamed
+from penstock.rewrite.push_join_condition import DROPS_LEFT, DROPS_RIGHT
+
+_SOME_OF = (
+    p.Filter,
+    p.Distinct,
+    p.Group,
+    p.Window,
+    p.RowWindow,
+    p.Upsert,
+    p.Session,
+    p.Rank,
+    p.Coalesce,
+    p.Split,
+    p.Restrict,
+    p.Changes,
+    p.Sync,
+)
+"""Nodes whose records are some of their first input's, perhaps with a column more."""
+
+
+def copy_filter_across_join(node: p.Node) -> p.Node | None:
+    """filter_p(a)(S1) join S2 on a = b = filter_p(a)(S1) join filter_p(b)(S2) on a = b.
+
+    A record of S2 for which p is not true finds no partner, as all of S1 meet p. So it may go where
+    `push_join_condition` may drop one; and so the other way round, for conditions on one column.
+    Floats are left alone: 0.0 equals -0.0, and functions may tell them apart.
+    """
+    match node:
+        case p.Join(left, right, kind, on) if on:
+            exact = [e for e in on if not pa.types.is_floating(left.schema.field(e.left).type)]
+            to_right = {e.left: e.right for e in exact}
+            to_left = {e.right: e.left for e in exact}
+            new_right = list(_copied(left, right, to_right)) if kind in DROPS_RIGHT else []
+            new_left = list(_copied(right, left, to_left)) if kind in DROPS_LEFT else []
+            if new_left or new_right:
+                return replace(
+                    node, left=filtered(left, new_left), right=filtered(right, new_right)
+                )
+    return None
+
+
+def _copied(source: p.Node, target: p.Node, names: dict[str, str]) -> Iterator[Expr]:
+    """The conditions that all of one side meet, for the other side, unless it is known to."""
+    by_name: dict[str, Expr] = {
+        name: Column(other, target.schema.field(other).type) for name, other in names.items()
+    }
+    found = dict.fromkeys(met(source))
+    for condition in found:
+        used = columns(condition)
+        if len(used) == 1 and used <= names.keys() and not is_expensive(condition):
+            new = substitute(condition, by_name)
+            if not meets(target, new):
+                yield new
+
+
+def met(node: p.Node) -> Iterator[Expr]:
+    """Conditions that are true of all records of a node, over its columns."""
+    match node:
+        case p.Map(source, outputs):
+            by_name = {e.name: Column(n, e.type) for n, e in outputs if isinstance(e, Column)}
+            for condition in met(source):
+                if columns(condition) <= by_name.keys():
+                    yield substitute(condition, by_name)
+        case p.Join(left, right, "inner"):
+            yield from met(left)
+            yield from met(right)
+        case p.Join(left, _, "left" | "semi" | "anti"):
+            yield from met(left)
+        case p.Aggregate(source, keys):
+            yield from (c for c in met(source) if columns(c) <= set(keys))
+        case _ if isinstance(node, _SOME_OF):
+            if isinstance(node, p.Filter):
+                yield from conjuncts(node.predicate)
+            yield from met(node.inputs[0])
+
+
+def meets(node: p.Node, condition: Expr) -> bool:
+    """Whether a condition is met, as far as it is known; where it could not be moved to, it is."""
+    used = columns(condition)
+    match node:
+        case p.Scan():
+            return False
+        case p.Map(source, outputs):
+            return meets(source, substitute(condition, dict(outputs)))
+        case p.Join(left, right, where=where):
+            own = where is not None and condition in conjuncts(where)
+            sides = [side for side in (left, right) if used <= set(side.schema.names)]
+            return own or any(meets(side, condition) for side in sides)
+        case p.Union(parts):
+            schema = node.schema
+            return all(meets(part, renamed(condition, schema, part.schema)) for part in parts)
+        case p.SetOperation(_, left):
+            return meets(left, condition)
+        case p.Aggregate(source, keys):
+            return not used <= set(keys) or meets(source, condition)
+        case p.Filter(source, predicate):
+            return condition in conjuncts(predicate) or meets(source, condition)
+    source = node.inputs[0]
+    return not used <= set(source.schema.names) or meets(source, condition)

@@ -1,0 +1,262 @@
+"""What is left of a query, as SQL over the views that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from penstock.algebra import plan as p
+from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts, substitute
+from penstock.sharing.identity import Identities
+from penstock.sharing.points import Points
+from penstock.sql.binding.types import shown
+from penstock.sql.windows import Duration
+
+
+class NotSqlError(Exception):
+    """An operation that has no SQL of its own."""
+
+
+@dataclass
+class Names:
+    """The names of what queries read: relations by their plans, points in time."""
+
+    relations: Mapping[str, str]
+    points: Mapping[Points, str]
+    identities: Identities
+    ticks: bool
+
+
+@dataclass(frozen=True)
+class _Select:
+    source: str
+    items: Mapping[str, Expr]
+    where: tuple[Expr, ...] = ()
+    keys: tuple[str, ...] | None = None
+    having: tuple[Expr, ...] = ()
+    distinct: bool = False
+    qualify: str = ""
+    output: str = ""
+
+    @property
+    def is_grouped(self) -> bool:
+        return self.keys is not None or self.distinct or bool(self.qualify or self.output)
+
+    @property
+    def is_joined(self) -> bool:
+        return " JOIN " in self.source and not self.is_grouped
+
+    def text(self) -> str:
+        items = [_item(name, expr) for name, expr in self.items.items()]
+        words = ["SELECT", self.output, "DISTINCT" if self.distinct else "", ", ".join(items)]
+        words += ["FROM", self.source]
+        words += ["WHERE", " AND ".join(map(_bare, self.where))] if self.where else []
+        words += ["GROUP BY", ", ".join(self.keys)] if self.keys else []
+        words += ["HAVING", " AND ".join(map(_bare, self.having))] if self.having else []
+        words += ["QUALIFY", self.qualify] if self.qualify else []
+        return " ".join(filter(None, words))
+
+
+@dataclass
+class _Renderer:
+    names: Names
+    _aliases: int = 0
+
+    def select(self, node: p.Node) -> _Select:
+        known = self.names.relations.get(self.names.identities.of(node))
+        if known is not None:
+            return _Select(known, _own(node))
+        match node:
+            case p.Scan(name):
+                return _Select(_quoted(name.removeprefix("view ")), _own(node))
+            case p.Filter(source, predicate):
+                return self._filtered(self.select(source), predicate)
+            case p.Map(source, outputs):
+                below = self.select(source)
+                below = self._nested(below) if below.distinct or below.output else below
+                return replace(below, items={n: substitute(e, below.items) for n, e in outputs})
+            case p.Join(kind="inner"):
+                return self._joined(node)
+            case p.Aggregate():
+                return self._grouped(node)
+            case p.Distinct(source):
+                below = self.select(source)
+                return replace(self._nested(below) if below.is_grouped else below, distinct=True)
+            case p.Window(source, kind, size):
+                word = "RANGE" if kind == "sliding" else "FIXED"
+                length = Duration(size, self.names.ticks)
+                return self._marked(self.select(source), f"[{word} {length}]")
+            case p.Sync(source, points):
+                return self._marked(self.select(source), f"SYNC BY {self._points(points)}")
+            case p.Restrict(source, start, end):
+                below = self.select(source)
+                below = self._nested(below) if below.is_grouped else below
+                bounds = [(start, "{0} <= NOW()"), (end, "NOW() < {0}")]
+                new = [
+                    Call(template, (substitute(e, below.items),), pa.bool_())
+                    for e, template in bounds
+                    if e is not None
+                ]
+                return replace(below, where=(*below.where, *new))
+            case p.Changes(source, "inserted" | "deleted" as kind, None):
+                below = self.select(source)
+                below = self._nested(below) if below.output else below
+                return replace(below, output="ISTREAM" if kind == "inserted" else "DSTREAM")
+            case p.Rank(source, partition, order, int() as limit, kind, None):
+                return self._ranked(self.select(source), partition, order, f"{kind}() OVER", limit)
+            case p.Union(parts):
+                text = " UNION ALL ".join(self.select(part).text() for part in parts)
+                return _Select(f"({text})", _own(node))
+        raise NotSqlError
+
+    def _filtered(self, below: _Select, predicate: Expr) -> _Select:
+        nested = below.distinct or below.qualify or below.output
+        below = self._nested(below) if nested else below
+        new = conjuncts(substitute(predicate, below.items))
+        if below.keys is None:
+            return replace(below, where=(*below.where, *new))
+        return replace(below, having=(*below.having, *new))
+
+    def _joined(self, node: p.Join) -> _Select:
+        texts: list[str] = []
+        items: dict[str, Expr] = {}
+        where: list[Expr] = []
+        for side in (node.left, node.right):
+            select = self.select(side)
+            if select.is_joined:
+                texts.append(select.source)
+                items |= select.items
+                where += select.where
+                continue
+            alias = self._alias()
+            own = _columns(select)
+            if own is None:
+                texts.append(f"({select.text()}) AS {alias}")
+                own = {name: Column(_quoted(name), e.type) for name, e in select.items.items()}
+            else:
+                texts.append(f"{select.source} AS {alias}")
+                where += [_of(alias, condition) for condition in select.where]
+            items |= {name: _of(alias, column) for name, column in own.items()}
+        on = [f"{items[e.left]} {'<=>' if e.null_safe else '='} {items[e.right]}" for e in node.on]
+        if node.where is not None:
+            on += [_bare(part) for part in conjuncts(substitute(node.where, items))]
+        source = f"{texts[0]} JOIN {texts[1]}"
+        source = f"{source} ON {' AND '.join(on)}" if on else source
+        return _Select(source, items, tuple(where))
+
+    def _grouped(self, node: p.Aggregate) -> _Select:
+        below = self.select(node.input)
+        below = self._nested(below) if below.is_grouped else below
+        items: dict[str, Expr] = {key: below.items[key] for key in node.keys}
+        for call in node.calls:
+            args = ", ".join(_bare(below.items[arg]) for arg in call.args) or "*"
+            args = f"DISTINCT {args}" if call.distinct else args
+            fraction = "" if call.parameter is None else f", {call.parameter}"
+            text = f"{call.function}({args}{fraction})"
+            if call.where is not None:
+                text = f"{text} FILTER (WHERE {_bare(below.items[call.where])})"
+            items[call.name] = Column(text, node.schema.field(call.name).type)
+        keys = tuple(_bare(below.items[key]) for key in node.keys)
+        return replace(below, items=items, keys=keys)
+
+    def _ranked(
+        self,
+        below: _Select,
+        partition: tuple[str, ...],
+        order: tuple[p.SortKey, ...],
+        rank: str,
+        limit: int,
+    ) -> _Select:
+        below = self._nested(below)
+        keys = [f"{_quoted(k.column)}{' DESC' if k.descending else ''}" for k in order]
+        words = [f"PARTITION BY {', '.join(map(_quoted, partition))}"] if partition else []
+        words += [f"ORDER BY {', '.join(keys)}"] if keys else []
+        return replace(below, qualify=f"{rank} ({' '.join(words)}) <= {limit}")
+
+    def _marked(self, below: _Select, mark: str) -> _Select:
+        """With a window, or points; they are of what is read, before any condition on it."""
+        simple = not below.is_grouped and " JOIN " not in below.source
+        below = below if simple else self._nested(below)
+        return replace(below, source=f"{below.source} {mark}")
+
+    def _nested(self, select: _Select) -> _Select:
+        items = {n: Column(_quoted(n), e.type) for n, e in select.items.items()}
+        return _Select(f"({select.text()})", items)
+
+    def _points(self, points: Points) -> str:
+        known = self.names.points.get(points)
+        if known is not None:
+            return known
+        parts = []
+        for point in points:
+            if not isinstance(point, p.Periodic):
+                raise NotSqlError
+            parts.append(f"timepoint % {self._length(point.period)} = {self._length(point.offset)}")
+        return f"(SELECT timepoint FROM clock WHERE {' OR '.join(parts)})"
+
+    def _length(self, length: int) -> str:
+        interval = "" if self.names.ticks or length == 0 else "INTERVAL "
+        return f"{interval}{Duration(length, self.names.ticks or length == 0)}"
+
+    def _alias(self) -> str:
+        self._aliases += 1
+        return f"t{self._aliases}"
+
+
+def rendered(plan: p.Node, names: Names) -> str:
+    """A plan as SQL; raises NotSqlError where it has an operation that only plans have."""
+    return _Renderer(names).select(plan).text()
+
+
+def _own(node: p.Node) -> dict[str, Expr]:
+    return {f.name: Column(_quoted(f.name), f.type) for f in node.schema}
+
+
+def _columns(select: _Select) -> dict[str, Column] | None:
+    """The columns of the source that its items are; None where they are more than that."""
+    found = {n: e for n, e in select.items.items() if isinstance(e, Column)}
+    return found if len(found) == len(select.items) and not select.is_grouped else None
+
+
+def _of(alias: str, expr: Expr) -> Expr:
+    """The expression over the columns of a relation of that name."""
+    match expr:
+        case Column(name, kind):
+            return Column(f"{alias}.{name}", kind)
+        case Call(function, args, kind):
+            return Call(function, tuple(_of(alias, arg) for arg in args), kind)
+    return expr
+
+
+def _item(name: str, expr: Expr) -> str:
+    text = _bare(expr)
+    return text if text in (name, _quoted(name)) else f"{text} AS {_quoted(name)}"
+
+
+def _quoted(name: str) -> str:
+    return name if name.isidentifier() else f"`{name}`"
+
+
+def _bare(expr: Expr) -> str:
+    """Without the parentheses around all of it."""
+    text = str(_with_types(expr))
+    if isinstance(expr, Literal | Column) or not (text.startswith("(") and text.endswith(")")):
+        return text
+    depth = 0
+    for i, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0 and i < len(text) - 1:
+            return text
+    return text[1:-1]
+
+
+def _with_types(expr: Expr) -> Expr:
+    """The expression with the types of its casts in it."""
+    match expr:
+        case Call("cast", (arg,), kind):
+            return Call(f"CAST({{0}} AS {shown(kind)})", (_with_types(arg),), kind)
+        case Call(function, args, kind):
+            return Call(function, tuple(map(_with_types, args)), kind)
+    return expr
