@@ -8,10 +8,11 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input
 STAMP := $(VENV)/.ready
 LOG := $(VENV)/setup.log
+PEERS := flink pathway
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-punctuation docs test test-fast check format bench-bounded bench-kernels \
-  bench-engine bench-punctuation bench-sharing clean moved
+  bench-engine bench-expiry bench-punctuation bench-sharing bench-peers bench-nexmark clean moved
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
@@ -25,7 +26,7 @@ test-fast: $(STAMP) ## Run the tests that do not need Spark
 check: $(STAMP) ## Lint, formatting and types
 	@$(PY) -m ruff check --quiet
 	@$(PY) -m ruff format --check --quiet
-	@$(PY) -m mypy --strict --no-error-summary src tests
+	@$(PY) -m mypy --strict --no-error-summary src tests bench
 
 demo: $(STAMP) ## Watch a live auction and its views for 45 seconds
 	@$(PY) -m penstock demo
@@ -52,14 +53,22 @@ bench-bounded: $(STAMP) ## Feed 20 million rows to queries of bounded memory
 bench-engine: $(STAMP) ## Measure Penstock beside plain Structured Streaming
 	@$(PY) -m bench.engine
 
+bench-expiry: $(STAMP) ## Measure the ways to notice what has left its window
+	@$(PY) -m bench.expiry
+
 bench-punctuation: $(STAMP) ## Measure what punctuations cost and save
 	@$(PY) -m bench.punctuation
 
 bench-sharing: $(STAMP) ## Measure overlapping queries, shared and apart
 	@$(PY) -m bench.sharing
 
+bench-peers: $(PEERS:%=.peers/%/.ready) ## Set up the engines that Nexmark compares with
+
+bench-nexmark: $(STAMP) bench-peers ## Run Nexmark through all engines; write docs/benchmarks.md
+	@$(PY) -m bench.nexmark
+
 clean: ## Remove all that make creates, .venv included
-	@rm -rf $(VENV) build dist src/*.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) .peers build dist src/*.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamp holds the path it was made at: an environment that was moved is set up again.
@@ -73,3 +82,10 @@ $(STAMP): requirements.txt pyproject.toml $(if $(filter-out $(CURDIR),$(shell ca
 	   $(PIP) install --no-deps --no-build-isolation -e . && \
 	   $(PIP) check; } >$(LOG) 2>&1 || { cat $(LOG); exit 1; }
 	@echo "$(CURDIR)" >$@
+
+.peers/%/.ready: bench/nexmark/peers/%/requirements.txt
+	@echo "Setting up $(@D) from $<"
+	@$(PYTHON) -m venv $(@D)
+	@$(@D)/bin/python -m pip --disable-pip-version-check --no-input install --no-deps -r $< \
+	  >$(@D)/setup.log 2>&1 || { cat $(@D)/setup.log; exit 1; }
+	@touch $@

@@ -2,7 +2,7 @@
 
 Prints, for each million rows, the rows and bytes of the state of each query, and in the end whether
 its answer is DuckDB's over all the rows. The queries are those of the paper on memory requirements
-(table I and example 8.7) that need constant memory.
+(table I and example 8.7) that need constant memory, and some with MIN and MAX of unbounded columns.
 `python -m bench.bounded [million rows]`.
 """
 
@@ -34,6 +34,10 @@ QUERIES = {
     "Q7": "SELECT a FROM s JOIN t ON b < d WHERE d > 10 AND b < 20 AND a = 10",
     "8.7": "SELECT a, d, sum(b) AS total FROM s, t WHERE a < 20 AND d < 20 AND a > 10 AND d > 10 "
     "GROUP BY a, d",
+    "extremes": "SELECT a, min(b) AS least, max(b) AS most FROM s WHERE a BETWEEN 1 AND 9 "
+    "GROUP BY a",
+    "sum and max": "SELECT a, count(*) AS pairs, sum(c) AS total, max(b) AS most FROM s, t "
+    "WHERE a BETWEEN 11 AND 19 AND d BETWEEN 11 AND 19 GROUP BY a",
 }
 SOURCES = {"s": "a INT, b INT, c INT, at BIGINT", "t": "d INT, e INT, at BIGINT"}
 

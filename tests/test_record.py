@@ -83,6 +83,14 @@ def test_hashes_depend_on_values_only(kind: str, rng: Random) -> None:
     assert whole[20:30].tolist() == taken.tolist()
 
 
+@pytest.mark.parametrize("length", [1, 7, 8, 9, 30])
+def test_hashes_do_not_depend_on_the_lengths_of_other_texts(length: int, rng: Random) -> None:
+    texts = ["".join(rng.choices("abcd", k=length)) for _ in range(50)]
+    alone = record.hash_rows((pa.array(texts),), 50)
+    mixed = record.hash_rows((pa.array([*texts, "", "x" * 100]),), 52)
+    assert np.array_equal(alone, mixed[:50])
+
+
 @every_kind
 def test_hashes_do_not_depend_on_how_many_rows_are_hashed_at_once(
     kind: str, rng: Random, monkeypatch: pytest.MonkeyPatch

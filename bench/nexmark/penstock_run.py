@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from bench.nexmark.worker import Job
+from penstock.runtime.spark import start_spark
 from penstock.session import Session, connect
 from penstock.sql import parse
 from penstock.sql.names import names_read
@@ -25,15 +26,18 @@ SIDE_INPUT = pa.table({"key": list(range(10_000)), "value": [f"value {i}" for i 
 
 @dataclass
 class Timing:
-    """What a run took, in seconds: all of it, and what of it was receiving rows."""
+    """What a run took, in seconds: all of it, and what of it was reading and receiving files."""
 
     seconds: float = 0.0
     receiving: float = 0.0
     steps: list[float] = field(default_factory=list)
 
 
-def define(db: Session, query: str) -> list[str]:
-    """Create the view and the sources that it reads; their names."""
+def define(db: Session, query: str, landing: Path | None = None) -> list[str]:
+    """Create the view and the sources that it reads; their names.
+
+    Where files land in folders, the sources read them from there.
+    """
     *views, answer = parse((HERE / "queries" / f"{query}.sql").read_text())
     assert isinstance(answer, Query)
     queries = [answer, *(view.query for view in views if isinstance(view, CreateView))]
@@ -42,7 +46,7 @@ def define(db: Session, query: str) -> list[str]:
     for source in parse((HERE / "sources.sql").read_text()):
         assert isinstance(source, CreateSource)
         if source.name.text in read:
-            db.sql(source.text)
+            db.sql(source.text if landing is None else _reading(source, landing))
             sources.append(source.name.text)
     if "side_input" in read:
         db.create_table("side_input", SIDE_INPUT)
@@ -52,13 +56,36 @@ def define(db: Session, query: str) -> list[str]:
     return sources
 
 
+def _reading(source: CreateSource, landing: Path) -> str:
+    folder = landing / source.name.text
+    folder.mkdir(parents=True)
+    reader = f"USING parquet OPTIONS (path '{folder}') EVENT TIME"
+    return source.text.replace("EVENT TIME", reader)
+
+
+def stream(db: Session, sources: list[str], data: Path) -> None:
+    """Every file as a batch, in order, while steps are made in the background."""
+    db.start()
+    for name in _names(data):
+        for kind in sources:
+            db.source(kind).append(data / kind / name)
+    for kind in sources:
+        db.source(kind).end()
+    db.stop()
+    db.step()
+
+
+def _names(data: Path) -> list[str]:
+    return sorted(path.name for path in (data / "bid").iterdir())
+
+
 def feed(db: Session, sources: list[str], data: Path) -> Timing:
     """Every file as a batch, in order, a step after each; in the end the streams are over."""
     timing, begun = Timing(), time.perf_counter()
-    for name in sorted(path.name for path in (data / "bid").iterdir()):
+    for name in _names(data):
         started = time.perf_counter()
         for kind in sources:
-            db.source(kind).append(pq.read_table(data / kind / name))
+            db.source(kind).append(data / kind / name)
         timing.receiving += time.perf_counter() - started
         db.step()
         timing.steps.append(time.perf_counter() - started)
@@ -74,3 +101,17 @@ def run(
 ) -> Timing:
     with connect(path, spark, keep_input=False) as db:
         return feed(db, define(db, query), data)
+
+
+def main() -> None:
+    job, spark = Job.of_arguments(), start_spark("local[2]")
+    run(job.query, job.warm, spark)
+    with connect(None, spark, keep_input=False) as db:
+        sources = define(db, job.query)
+        with job.timed():
+            stream(db, sources, job.data)
+    job.finish()
+
+
+if __name__ == "__main__":
+    main()

@@ -153,6 +153,9 @@ def _bytes_words(column: pa.Array) -> Words:
     starts, stops = _list_bounds(column)
     length = stops - starts
     begin, end = (int(starts[0]), int(stops[-1])) if len(column) else (0, 0)
+    if end > begin and np.all(length == length[0]):
+        texts = np.frombuffer(column.buffers()[2], dtype=np.uint8)[begin:end]
+        return _words_of_one_length(texts.reshape(len(column), -1))
     raw = np.zeros(end - begin + 8, dtype=np.uint8)
     if end > begin:
         raw[: end - begin] = np.frombuffer(column.buffers()[2], dtype=np.uint8)[begin:end]
@@ -167,6 +170,17 @@ def _bytes_words(column: pa.Array) -> Words:
     return _add_up(words, place, count, length)
 
 
+def _words_of_one_length(texts: npt.NDArray[np.uint8]) -> Words:
+    """The same for texts of one length, a row each: dates, codes, keys."""
+    count, length = texts.shape
+    padded = np.zeros((count, -(-length // 8) * 8), dtype=np.uint8)
+    padded[:, :length] = texts
+    total = np.zeros(count, dtype=np.uint64)
+    for place, words in enumerate(padded.view(np.uint64).T):
+        total += _mixed_with_place(words, np.array([place], dtype=np.uint64))
+    return _mix(total + np.uint64(length))
+
+
 def _sequence_words(items: Words, starts: Ints, stops: Ints) -> Words:
     count = stops - starts
     owner, place = _expand(count)
@@ -174,10 +188,14 @@ def _sequence_words(items: Words, starts: Ints, stops: Ints) -> Words:
 
 
 def _add_up(words: Words, place: Ints, count: Ints, length: Ints) -> Words:
-    mixed = _mix(words + (place.view(np.uint64) + np.uint64(1)) * _NULL)
+    mixed = _mixed_with_place(words, place.view(np.uint64))
     total = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(mixed, dtype=np.uint64)])
     ends = np.cumsum(count)
     return _mix(total[ends] - total[ends - count] + length.astype(np.uint64))
+
+
+def _mixed_with_place(words: Words, place: Words) -> Words:
+    return _mix(words + (place + np.uint64(1)) * _NULL)
 
 
 def _expand(count: Ints) -> tuple[Ints, Ints]:

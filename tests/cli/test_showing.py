@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Window
 from penstock.cli.main import main
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.testing.local_session import local_session
 
 TEMPS = pa.schema([("room", pa.string()), ("temp", pa.int64()), ("t", pa.int64())])

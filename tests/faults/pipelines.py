@@ -10,7 +10,7 @@ import pyarrow as pa
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.runtime.sources import SourceDefinition
 from penstock.testing.local_session import local_session
 from penstock.testing.scripts import (

@@ -20,7 +20,7 @@ from pyspark import TaskContext
 from penstock import connect
 from penstock.element import BEGIN
 from penstock.runtime import jobs
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.runtime.spark import start_spark
 from penstock.runtime.task import StepSpec
 from penstock.session import Session

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.testing.scripts import REOPEN, Plans, Script
 from tests.faults.pipelines import SALES, SOURCES, assert_same, cycles
 from tests.faults.sessions import cluster_session

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.testing.scripts import (
     COLLECT,
     KILL,

@@ -9,8 +9,9 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import run_round
+from penstock.runtime.options import Options
 from penstock.runtime.sources import Ingest, IngestReport
 from penstock.runtime.task import Report, StepSpec
 from penstock.runtime.wire import unpacked_report

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import WriterConflictError
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
+from penstock.runtime.options import Options
 from penstock.state.log import Log
 from penstock.state.manifest import Advanced, Defined
 from penstock.testing.engine_runs import LocalJobs

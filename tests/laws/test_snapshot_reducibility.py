@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.physical.kernels import join
 from penstock.state.store import FileStore
 from penstock.testing.cases import can_lift
 from penstock.testing.local_runs import (
@@ -34,6 +35,14 @@ def test_oracle_every_node_with_state_in_files(node: str, tmp_path: Path) -> Non
             plan = NODES[node](Plans(rng))
             cases = streams_for(plan, seed, STREAMS)[:50]
             assert_agrees_with_reference(plan, cases, rng, FileStore(tmp_path))
+
+
+def test_oracle_joins_of_rows_that_meet(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(join, "_FEW", 0)
+    for seed in range(PLANS):
+        with seeded("rows that meet", seed) as rng:
+            plan = NODES["inner join"](Plans(rng))
+            assert_agrees_with_reference(plan, streams_for(plan, seed, STREAMS)[:50], rng)
 
 
 def test_oracle_aggregates_without_keys() -> None:

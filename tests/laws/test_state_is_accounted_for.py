@@ -16,6 +16,7 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column, Literal, arithmetic
 from penstock.element import INF, Elements
 from penstock.physical.local import LocalPipeline, StoredArea
+from penstock.state.compaction import merge
 from penstock.state.store import FileStore
 
 SIZE, STEP, RATE = 100, 10, 200
@@ -98,6 +99,18 @@ def test_rows_and_bytes_follow_what_is_alive(name: str) -> None:
         pipeline.step({"r": rows_of(rng, R, i * STEP, 1)} if R in scans else {}, (i + 1) * STEP)
     left = {where: size(area)[0] for where, area in pipeline.areas.items()}
     assert name in LASTING or max(left.values(), default=0) <= SLACK, left
+
+
+def test_of_rows_that_stay_only_the_extremes_are_kept() -> None:
+    calls = [("min", ("v",)), ("max", ("v",)), ("avg", ("v",)), ("last", ("v", "k"))]
+    named = (AggregateCall(f, args, f"c{i}") for i, (f, args) in enumerate(calls))
+    pipeline, rng = LocalPipeline(p.Aggregate(S, ("k",), tuple(named))), np.random.default_rng(1)
+    for i in range(STEPS):
+        pipeline.step({"s": rows_of(rng, S, i * STEP, RATE)}, (i + 1) * STEP)
+    for (_, name), stored in pipeline.areas.items():
+        runs = stored.open(pipeline.store).runs
+        kept = len(merge(stored.spec, runs, stored.frontier)) if runs else 0
+        assert kept <= {"schedule": 0, "values v": 2 * 40}.get(name, 40), name
 
 
 def test_files_go_with_the_runs(tmp_path: Path) -> None:

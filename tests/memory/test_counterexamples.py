@@ -28,7 +28,7 @@ from penstock.memory.query import (
     Stream,
 )
 from penstock.memory.references import max_ref
-from penstock.memory.summaries import summary_of
+from penstock.memory.summaries import summaries_of
 from penstock.memory.verdict import Role
 from penstock.memory.witness import distinguishes, witness
 from tests.memory.paper import atoms
@@ -220,7 +220,6 @@ def test_section_7_2_one_representative_is_too_few_with_at_most() -> None:
         assert answer(query, [own, *later])
         (other,) = (each for each in tuples if each != own)
         assert not answer(query, [other, *later])
-    summary = summary_of(plan_of(query))
-    assert summary is not None
+    (summary,) = summaries_of(plan_of(query))
     assert summary.rankings is not None
     assert len(summary.rankings[0][0].limits) == 2

@@ -13,7 +13,7 @@ import pytest
 from penstock import Session
 from penstock.algebra import plan as p
 from penstock.errors import PlanError, UnboundedError
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.sql.binding.local_analyser import LocalAnalyser
 from penstock.testing.local_session import local_session
 

@@ -19,6 +19,7 @@ from penstock.memory.asking import scene_of
 from penstock.memory.report import MemoryVerdict
 from penstock.memory.values import is_stream
 from penstock.physical.local import LocalPipeline
+from penstock.punctuation.closings import Closings
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.state.compaction import merge
@@ -78,6 +79,8 @@ def sizes_of_state(plan: p.Node, fresh: bool) -> tuple[int, int]:
     rng, store = Random(7), MemoryStore()
     rows, pipeline = Rows(rng, fresh), LocalPipeline(plan, store)
     scans = {node.name: node for node in plan.walk() if isinstance(node, p.Scan)}
+    tables = {name: scan for name, scan in scans.items() if not is_stream(scan)}
+    said = {name: Closings.finite(scan.schema) for name, scan in tables.items()}
     sizes = []
     for step in range(STEPS):
         inputs = {}
@@ -88,7 +91,7 @@ def sizes_of_state(plan: p.Node, fresh: bool) -> tuple[int, int]:
             else:
                 listed = [(rows.of(scan, t), BEGIN, INF, 1) for t in times if step == 0]
             inputs[name] = Elements.of(scan.schema, listed)
-        pipeline.step(inputs, micros(START + (step + 1) * STEP))
+        pipeline.step(inputs, micros(START + (step + 1) * STEP), said)
         sizes.append(kept(pipeline, store))
     return sizes[STEPS // 2 - 1], sizes[-1]
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
-from penstock.algebra.expr import Column, Expr, Literal, compare, conjunction
+from penstock.algebra.expr import Column, Expr, Literal, compare, conjunction, promise
 from penstock.element import INF
 from penstock.memory.predicates import Atom, Element
 from penstock.memory.query import AggregateQuery, Query, Stream
@@ -21,7 +21,7 @@ Rows = list[tuple[tuple[int, ...], int, int, int]]
 
 def scan_of(stream: Stream) -> p.Scan:
     schema = pa.schema([*((name, INT) for name in stream.columns), ("ts", INT)])
-    return p.Scan(stream.source, schema, append_only=True, time="ts")
+    return p.Scan(stream.source, schema, True, "ts", promise(None, schema, schema.names))
 
 
 def rows_of(query: Query | AggregateQuery) -> p.Node:

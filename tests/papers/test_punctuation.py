@@ -24,7 +24,7 @@ class Stream:
         self.scan = scan
         self.pipeline = LocalPipeline(plan)
         self.time = 0
-        self.closings = Closings.none(scan.schema).also((one, BEGIN) for one in known)
+        self.closings = Closings(scan.schema).also((one, BEGIN) for one in known)
 
     def slice(self, *rows: tuple[Any, ...], marks: tuple[Punctuation, ...] = ()) -> list[Any]:
         """What comes out of a slice of rows and punctuations."""

@@ -14,7 +14,8 @@ from penstock.algebra.outline import outline
 from penstock.algebra.plan import Aggregate, Equality, Join, Node, Scan, Window
 from penstock.element import concat
 from penstock.errors import PlanError, UnsupportedError
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
+from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.state.store import FileStore
 from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks

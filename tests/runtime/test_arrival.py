@@ -15,7 +15,8 @@ from penstock.algebra.plan import Aggregate, Map, Window
 from penstock.errors import PlanError
 from penstock.runtime import engine as engine_module
 from penstock.runtime import receiving
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
+from penstock.runtime.options import Options
 from penstock.runtime.sources import stamped_on_arrival
 from penstock.session import Session
 from penstock.testing.engine_runs import LocalJobs, published

@@ -24,7 +24,7 @@ from penstock.algebra.plan import Aggregate, Window
 from penstock.errors import PlanError, StateError
 from penstock.runtime import datasource
 from penstock.runtime.datasource import PenstockDataSource
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.testing.local_session import local_session
 
@@ -275,7 +275,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from random import Random
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.testing.local_session import local_session
 
 with local_session(Path(sys.argv[1]), Options(tasks=2)) as db:

@@ -12,7 +12,7 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Node, Periodic, Scan, Upsert, Window
 from penstock.errors import PlanError
 from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.testing.local_session import local_session
@@ -46,7 +46,7 @@ def test_definitions_of_any_kind_are_kept_in_order(tmp_path: Path) -> None:
             ("every two", Periodic(2)),
             ("s", SOURCE),
             ("written", written),
-            ("bare", ViewDefinition(SCAN)),
+            ("bare", ViewDefinition(SCAN, expiry="auto")),
         ]
         assert list(db._engine.views) == ["written", "bare"]
         assert db.view("written").plan == SCAN

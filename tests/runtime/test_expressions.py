@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 INT, FLOAT, BOOL, DAY = pa.int64(), pa.float64(), pa.bool_(), pa.date32()
+TEXT = pa.string()
 LOCAL, INSTANT = pa.timestamp("us"), pa.timestamp("us", "UTC")
 DAYS = [dt.date(1, 1, 1), dt.date(1582, 10, 15), dt.date(1969, 12, 31), dt.date(9999, 12, 31)]
 TIMES = [
@@ -58,6 +59,7 @@ def call(function: str, name: str, kind: pa.DataType) -> Call:
 
 
 NUMBERS = ("byte", "short", "whole", "i", "long", "single", "x")
+PATTERNS = ("yyyy-MM-dd", "HH:mm", "yyyyMMdd HH:mm:ss", "dd.MM.yyyy", "ss")
 CASTS = [
     cast(column(name), kind)
     for name in VALUES
@@ -70,6 +72,12 @@ TABLE: list[Expr] = [
     call("unix_micros", "instant", INT),
     call("timestamp_micros", "micros", INSTANT),
     call("unix_date", "day", pa.int32()),
+    *(Call("date_format", (column("instant"), Literal(p, TEXT)), TEXT) for p in PATTERNS),
+    *(
+        Call("date_format", (call("timestamp_micros", name, INSTANT), Literal(p, TEXT)), TEXT)
+        for name in ("micros", "long")
+        for p in PATTERNS
+    ),
     arithmetic("/", column("x"), column("y")),
     arithmetic("%", column("x"), column("y")),
     Call("unix_micros", (cast(column("day"), INSTANT),), INT),

@@ -14,7 +14,8 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Equality, Join, Node, Window, project
 from penstock.element import BEGIN, INF
 from penstock.errors import PlanError, UnsupportedError
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
+from penstock.runtime.options import Options
 from penstock.runtime.reading import Reading
 from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition, input_area
 from penstock.runtime.task import Report, StepSpec

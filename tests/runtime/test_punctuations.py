@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
 import pytest
 
 import penstock
+from penstock.algebra.expr import Call, Column, columns
+from penstock.algebra.monotone import monotone, values
+from penstock.runtime.expressions import to_sql
 from penstock.session import Session
 
 if TYPE_CHECKING:
@@ -249,3 +254,62 @@ def test_a_view_that_comes_later_knows_what_was_said(db: Session) -> None:
     advance(db, 20)
     assert changes(db, "second") == changes(db, "first")
     assert len(changes(db, "second")) == 2
+
+
+def test_groups_by_functions_of_columns_close_too(db: Session) -> None:
+    db.sql("""
+        CREATE SOURCE reports (sid INT, hour INT, at TIMESTAMP, t INT) EVENT TIME t;
+        CREATE STREAM readings OVER reports KEY NULL PUNCTUATED BY ORDER (hour), BY ORDER (at);
+        CREATE VIEW by_half AS SELECT hour DIV 12 AS half, count(*) AS n FROM readings
+          GROUP BY hour DIV 12 EMIT FINAL;
+        CREATE VIEW by_day AS SELECT date_trunc('DAY', at) AS day, count(*) AS n FROM readings
+          GROUP BY date_trunc('DAY', at) EMIT FINAL
+    """)
+    noon = datetime(2024, 2, 29, 12, tzinfo=UTC)
+    rows = [(1, hour, noon + timedelta(hours=hour), hour) for hour in (3, 9, 11, 12, 13, 25)]
+    db.source("reports").append(rows)
+    advance(db, 30)
+    assert changes(db, "by_half") == [("+", 0, 3, 13), ("+", 1, 2, 26)]
+    days = [(day.day, n) for _, day, n, _ in changes(db, "by_day")]
+    assert days == [(29, 3)]
+
+
+@pytest.mark.parametrize("name", ["DAY", "WEEK", "MONTH", "QUARTER", "YEAR", "HOUR", "SECOND"])
+def test_truncated_times_are_those_of_spark(spark: SparkSession, name: str) -> None:
+    found = Column("at", pa.timestamp("us", "UTC"))
+    _same_as_spark(spark, Call(f"DATE_TRUNC('{name}', {{0}})", (found,), found.type), MOMENTS)
+
+
+@pytest.mark.parametrize("text", ["CAST({0} AS DATE)", "TO_DATE({0})", "YEAR({0})"])
+def test_days_and_years_are_those_of_spark(spark: SparkSession, text: str) -> None:
+    kind = pa.int32() if "YEAR" in text else pa.date32()
+    found = Column("at", pa.timestamp("us", "UTC"))
+    _same_as_spark(spark, Call(text, (found,), kind), MOMENTS)
+
+
+@pytest.mark.parametrize("text", ["{0} DIV 7", "FLOOR({0} / 7)", "CEIL({0} / 7)"])
+def test_quotients_are_those_of_spark(spark: SparkSession, text: str) -> None:
+    numbers = pa.array([None, 0, 6, 7, -1, -7, -8, 2**53 + 1, 2**62, -(2**63)], pa.int64())
+    _same_as_spark(spark, Call(text, (Column("n", pa.int64()),), pa.int64()), numbers)
+
+
+MOMENTS = pa.array(
+    [
+        None,
+        datetime(1969, 12, 31, 23, 59, 59, 999_999, UTC),
+        datetime(1900, 3, 4, 5, 6, 7, 8, UTC),
+        datetime(2024, 2, 29, 12, 0, 0, 1, UTC),
+        datetime(2024, 12, 30, tzinfo=UTC),
+        datetime(2025, 1, 1, tzinfo=UTC),
+    ],
+    pa.timestamp("us", "UTC"),
+)
+
+
+def _same_as_spark(spark: SparkSession, function: Call, given: pa.Array) -> None:
+    name = next(iter(columns(function)))
+    frame = spark.createDataFrame(pa.table({name: given, "place": range(len(given))}))
+    asked = frame.orderBy("place").selectExpr(f"{to_sql(function)} AS made").toArrow()
+    expected = asked.column("made").combine_chunks().cast(function.type)
+    assert monotone(function) is not None
+    assert values(function, given).to_pylist() == expected.to_pylist()

@@ -23,8 +23,9 @@ from penstock.algebra.plan import (
 )
 from penstock.element import INF
 from penstock.errors import PlanError
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import store_of
+from penstock.runtime.options import Options
 from penstock.runtime.reading import CommittedView, Reading, committed_view
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.task import hash_range

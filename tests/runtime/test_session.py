@@ -16,7 +16,7 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Node, Scan, Window
 from penstock.element import INF
 from penstock.errors import LateRowError, PlanError, WriterConflictError
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.session import Session, Source, View
 from penstock.testing.local_session import local_session
 
@@ -259,6 +259,7 @@ def test_a_step_reports_what_happened(db: Session) -> None:
     assert progress is not None
     assert progress["frontier"] == db.frontier == 3
     assert sum(operator["rows_in"] for operator in progress["operators"].values()) == 1
+    assert progress["tasks"].keys() >= {"compact", "operators", "publish", "exchange"}
     assert progress["state"]["view c"]["rows"] == 1
     source.advance(5)
     source.advance(4)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.testing.local_session import local_session
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from penstock.algebra import plan as p
 from penstock.element import Elements, changes, concat
 from penstock.errors import UnsupportedError
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.testing.engine_runs import over_sources, published, rows_of, source_of

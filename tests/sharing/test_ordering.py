@@ -8,7 +8,7 @@ from random import Random
 from penstock.algebra import plan as p
 from penstock.algebra.expr import Column, compare
 from penstock.rewrite import rewrite
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.sharing.form import Forms
 from penstock.sharing.ordering import Seen, ordered
 from penstock.testing.local_session import local_session

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pyarrow as pa
 
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import Jobs
+from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.testing.driver_jobs import DriverJobs
 from penstock.testing.engine_runs import read_locally

@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.expr import (
+    ARGUMENT,
     CLOSED,
     EARLIEST,
     ENDED,
@@ -34,11 +35,13 @@ from penstock.algebra.expr import (
     Call,
     Column,
     Expr,
+    Inverse,
     Literal,
     columns,
     conjuncts,
     substitute,
 )
+from penstock.algebra.monotone import monotone
 from penstock.algebra.times import least_offset, micros, moved, shifted
 from penstock.element import BEGIN
 
@@ -48,6 +51,9 @@ _CHANGES: Mapping[str, Kind] = {"inserted": "gain", "deleted": "loss", "changed"
 _DIFFERENCES = ("difference", "strict difference", "except")
 
 ALWAYS = Literal(BEGIN, pa.int64())
+
+_UNKNOWN = (type(None), Inverse)
+"""A column has one value that is not, or not exactly, known."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +73,7 @@ class Known:
         """The largest time that the column can have."""
         value = self.exact.get(name)
         match value:
-            case None:
+            case None | Inverse() | Call(_, (Inverse(), *_)):
                 return self.upper.get(name)
             case Call(function, (inner, Literal(descending), _)) if function == UP_TO:
                 return micros(inner) if _is_time(inner.type) and not descending else None
@@ -75,8 +81,8 @@ class Known:
 
     @property
     def values(self) -> Mapping[str, Expr]:
-        """The columns whose values are known, not just that they are up to something."""
-        return {name: value for name, value in self.exact.items() if not _is_up_to(value)}
+        """The columns whose values are known, not just that they are among some."""
+        return {name: value for name, value in self.exact.items() if _is_value(value)}
 
     def renamed(self, names: Sequence[str], others: Sequence[str]) -> Known:
         new = dict(zip(names, others, strict=True))
@@ -219,8 +225,8 @@ def _with_constants(known: Known, predicate: Expr, schema: pa.Schema) -> Known:
     for test in conjuncts(predicate):
         match test:
             case Call("=", (Column(name, kind), Literal(_, other) as value)) if kind == other:
-                if not pa.types.is_nested(kind):
-                    exact.setdefault(name, value)
+                if not pa.types.is_nested(kind) and isinstance(exact.get(name), _UNKNOWN):
+                    exact[name] = value
     return Known(exact, known.upper)
 
 
@@ -235,7 +241,22 @@ def _below(known: Known, outputs: tuple[tuple[str, Expr], ...]) -> Known:
             offset = least_offset(value, column)
             if offset is not None and most is not None:
                 upper.setdefault(column, shifted(most, "-", offset))
+    for name, value in outputs:
+        found = monotone(value) if name in known.exact else None
+        if found is not None and found.column.name not in exact:
+            exact[found.column.name] = _inverse(known.exact[name], value, found.column)
     return Known(exact, upper)
+
+
+def _inverse(known: Expr, function: Expr, column: Column) -> Expr:
+    """What is known of a column where the value of a function of it is known."""
+    argument = substitute(function, {column.name: Column(ARGUMENT, column.type)})
+    match known:
+        case Call(up_to, (value, *order)) if up_to == UP_TO:
+            return Call(UP_TO, (_inverse(value, function, column), *order), column.type)
+        case Inverse(value, outer):
+            return Inverse(value, substitute(outer, {ARGUMENT: argument}), column.type)
+    return Inverse(known, argument, column.type)
 
 
 def _changes(plan: p.Changes, known: Known, kind: Kind) -> Expr | None:
@@ -287,10 +308,8 @@ def _joined(plan: p.Join, known: Known, kind: Kind) -> Expr | None:
     found = _paired(plan, left, right, kind, kind)
     for side in ("right", "left"):
         if plan.kind in (_other(side), "full"):
-            marker = _marker(plan, known, side)
-            if marker is None:
-                return None
-            found = _either(marker, _alone(plan, left, right, kind, side), found)
+            marker, alone = _marker(plan, known, side), _alone(plan, left, right, kind, side)
+            found = latest(alone, found) if marker is None else _either(marker, alone, found)
     return found
 
 
@@ -331,10 +350,10 @@ def _sides(plan: p.Join, left: Known, right: Known) -> tuple[Known, Known]:
     """What is known of the partners: what they have in common, and how far apart they can be."""
     exact = dict(left.exact), dict(right.exact)
     for on in plan.on:
-        if on.right in right.exact:
-            exact[0].setdefault(on.left, right.exact[on.right])
-        if on.left in left.exact:
-            exact[1].setdefault(on.right, left.exact[on.left])
+        if on.right in right.exact and isinstance(left.exact.get(on.left), _UNKNOWN):
+            exact[0][on.left] = right.exact[on.right]
+        if on.left in left.exact and isinstance(right.exact.get(on.right), _UNKNOWN):
+            exact[1][on.right] = left.exact[on.left]
     upper = dict(left.upper), dict(right.upper)
     for high, low, most in distances(plan):
         for mine, other in ((0, 1), (1, 0)):
@@ -426,6 +445,10 @@ def _named(known: Known, plan: p.Node, part: p.Node) -> Known:
 
 def _is_up_to(value: Expr) -> bool:
     return isinstance(value, Call) and value.function == UP_TO
+
+
+def _is_value(value: Expr) -> bool:
+    return not _is_up_to(value) and not isinstance(value, Inverse)
 
 
 def _is_time(kind: pa.DataType) -> bool:

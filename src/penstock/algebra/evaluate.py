@@ -29,6 +29,7 @@ from penstock.algebra.expr import (
     Lookup,
     takes,
 )
+from penstock.algebra.formats import formatted
 from penstock.element import INF, Elements
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, UnsupportedError
 from penstock.record import Ints, Mask
@@ -53,6 +54,8 @@ def evaluate(expr: Expr, x: Elements) -> pa.Array:
         case Call("if", (test, then, otherwise)):
             yes, no = evaluate(then, x), evaluate(otherwise, x)
             return pc.if_else(evaluate(test, x).fill_null(False), yes, no)
+        case Call("date_format", (time, Literal(str() as pattern))) if takes(expr):
+            return formatted(evaluate(time, x), pattern)
         case Call("<=>", (left, right)):
             return _same(evaluate(left, x), evaluate(right, x))
         case Call(function, args) if function in _FUNCTIONS and takes(expr):

@@ -6,19 +6,20 @@ The functions in `SIMPLE` are also evaluated outside Spark, with the same result
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import pyarrow as pa
 
+from penstock.algebra.formats import pieces
 from penstock.errors import PlanError
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
 ARITHMETIC = ("+", "-", "*", "/", "%")
 CONVERSIONS = ("cast", "unix_micros", "timestamp_micros", "unix_date")
 LOGIC = ("and", "or", "not", "is null", "if", "coalesce")
-SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC)
+SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC, "date_format")
 
 CLOSED, ENDED, EARLIEST, LATEST, UP_TO = "closed", "ended", "earliest", "latest", "up to"
 CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST, UP_TO)
@@ -78,11 +79,29 @@ class Lookup:
     type: pa.DataType
 
 
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """All values of which a function is some value; a part of questions to punctuations only.
+
+    The function is an expression over the column `ARGUMENT`.
+    """
+
+    value: Expr
+    function: Expr
+    type: pa.DataType
+
+    def __str__(self) -> str:
+        return f"inverse of {self.function} = {self.value}"
+
+
+ARGUMENT = "__x"
+
+
 class Table(Protocol):
     def find(self, columns: tuple[pa.Array, ...], length: int) -> pa.Array: ...
 
 
-Expr: TypeAlias = Column | Literal | Call | Lookup
+Expr: TypeAlias = Column | Literal | Call | Lookup | Inverse
 
 
 def columns(expr: Expr) -> frozenset[str]:
@@ -92,6 +111,8 @@ def columns(expr: Expr) -> frozenset[str]:
             return frozenset((name,))
         case Call(args=args) | Lookup(args=args):
             return frozenset().union(*map(columns, args))
+        case Inverse(value):
+            return columns(value)
     return frozenset()
 
 
@@ -102,6 +123,8 @@ def substitute(expr: Expr, by_name: Mapping[str, Expr]) -> Expr:
             return by_name.get(name, expr)
         case Call(function, args, kind):
             return Call(function, tuple(substitute(arg, by_name) for arg in args), kind)
+        case Inverse(value, function, kind):
+            return Inverse(substitute(value, by_name), function, kind)
     return expr
 
 
@@ -111,6 +134,8 @@ def is_simple(expr: Expr) -> bool:
         case Call(function, args):
             known = function in CLOSINGS or (function in SIMPLE and takes(expr))
             return known and all(map(is_simple, args))
+        case Inverse(value):
+            return is_simple(value)
     return True
 
 
@@ -126,6 +151,11 @@ def takes(call: Call) -> bool:
             return types == [pa.int64()] and call.type == _INSTANT
         case "unix_date":
             return types == [_DAY] and call.type == pa.int32()
+        case "date_format":
+            match call.args:
+                case (time, Literal(str() as pattern)):
+                    return time.type == _INSTANT and pieces(pattern) is not None
+            return False
         case "negative":
             number = call.type in _WHOLE or pa.types.is_floating(call.type)
             return number and types == [call.type]
@@ -161,6 +191,15 @@ def conjunction(parts: tuple[Expr, ...]) -> Expr:
         case (only,):
             return only
     return Call("and", parts, pa.bool_())
+
+
+def promise(condition: Expr | None, schema: pa.Schema, never_null: Iterable[str]) -> Expr | None:
+    """A condition, met or NULL, and that some columns are not NULL, as one."""
+    fields = (schema.field(name) for name in never_null)
+    tests = (Call("is null", (Column(f.name, f.type),), pa.bool_()) for f in fields)
+    parts = [Call("not", (test,), pa.bool_()) for test in tests]
+    found = (*([] if condition is None else conjuncts(condition)), *parts)
+    return conjunction(found) if found else None
 
 
 def compare(operator: str, left: Expr, right: Expr) -> Call:
@@ -199,3 +238,5 @@ def check_columns(expr: Expr, schema: pa.Schema, where: str) -> None:
         case Call(args=args):
             for arg in args:
                 check_columns(arg, schema, where)
+        case Inverse(value):
+            check_columns(value, schema, where)

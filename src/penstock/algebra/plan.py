@@ -106,18 +106,22 @@ class OneInput(Node):
 class Scan(Node):
     """An input stream, by name; `append_only` promises that its records never end or go.
 
-    `time` is the column that says when a record begins, if there is one.
+    `time` is the column that says when a record begins, if there is one. `promised` is a condition
+    that is true of every record, or NULL.
     """
 
     name: str
     columns: pa.Schema
     append_only: bool = False
     time: str | None = None
+    promised: Expr | None = None
 
     def __post_init__(self) -> None:
         names = self.columns.names
         self.require(len(set(names)) == len(names), f"columns are named twice in {names}")
         self.require(self.time is None or self.time in names, f"no column {self.time!r}")
+        if self.promised is not None:
+            self._require_expr(self.promised, self.columns, pa.bool_())
 
     @property
     def schema(self) -> pa.Schema:

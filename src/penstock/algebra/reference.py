@@ -8,6 +8,7 @@ is fast. The streams are empty before the time `FIRST`.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -422,7 +423,13 @@ _STRICT: dict[str, Callable[..., Any]] = {
     "unix_micros": lambda v: (v - _EPOCH) // timedelta(microseconds=1),
     "timestamp_micros": lambda v: _EPOCH + timedelta(microseconds=v),
     "unix_date": lambda v: (v - _EPOCH.date()).days,
+    "date_format": lambda v, pattern: v.strftime(_strftime(pattern)),
 }
+
+
+def _strftime(pattern: str) -> str:
+    signs = {"yyyy": "%Y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
+    return re.sub("|".join(signs), lambda found: signs[found.group()], pattern)
 
 
 def _bound(bound: ex.Expr | None, schema: pa.Schema) -> Callable[[Record, int], float]:

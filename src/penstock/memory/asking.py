@@ -92,7 +92,6 @@ def scene_of(
     """What there is to read where there are only these sources."""
     analyser = LocalAnalyser()
     entries: dict[str, Entry] = {}
-    declared = Declared()
     time: pa.DataType = pa.int64() if integer_time else TIMESTAMP
     for column in domains:
         if column.partition(".")[0] not in sources:
@@ -104,9 +103,7 @@ def scene_of(
             if column.partition(".")[0] == name
         }
         found = described(name, text, analyser, integer_time, allowed)
-        entries[name] = found.relation
-        own_time = found.relation.time
-        assert own_time is not None
-        time = found.relation.plan.schema.field(own_time).type
-        declared = declared.having(name, found.condition, found.never_null)
-    return Scene(Catalog(entries, time), analyser, declared)
+        entries[name] = found
+        assert found.time is not None
+        time = found.plan.schema.field(found.time).type
+    return Scene(Catalog(entries, time), analyser, Declared())

@@ -11,15 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import VARIANCES, AggregateCall
-from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts
+from penstock.algebra.codec import fingerprint
+from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts, substitute
 from penstock.memory import domains, query
-from penstock.memory.conditions import Condition, Every, Some, between
+from penstock.memory.conditions import Condition, Every, Some, attributes_of, between, excludes_null
 from penstock.memory.predicates import Atom, Attribute, Element, compare
+from penstock.memory.promises import connected, is_not_null
 from penstock.memory.query import Aggregate, Function, Kind, Stream
 from penstock.memory.translation import Translation
 from penstock.memory.values import Declared, Knowledge, is_stream, named, uncast
@@ -34,7 +37,10 @@ Term = Attribute | None  # None is a constant
 
 @dataclass(frozen=True)
 class Block:
-    """`select` are the attributes of the answer, or those grouped by where there are aggregates."""
+    """`select` are the attributes of the answer, or those grouped by where there are aggregates.
+
+    NULL is one more value of an attribute that is `nullable`.
+    """
 
     streams: tuple[Stream, ...]
     condition: Condition
@@ -43,6 +49,7 @@ class Block:
     aggregates: tuple[Aggregate, ...] | None = None
     nodes: tuple[p.Node, ...] = ()
     exact: bool = True  # whether all of the plan is said
+    nullable: frozenset[Attribute] = frozenset()
 
     @property
     def timed(self) -> bool:
@@ -72,8 +79,13 @@ class _Occurrence:
     """One appearance of a stream: its attributes are columns, and expressions over them."""
 
     name: str
-    source: str
+    scan: p.Scan
+    terms: dict[str, Term]
     columns: dict[str, None]
+
+    @property
+    def source(self) -> str:
+        return self.scan.name
 
 
 @dataclass
@@ -83,8 +95,9 @@ class _Reader:
     translation: Translation = field(default_factory=Translation)
     occurrences: list[_Occurrence] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
+    domains: list[Condition] = field(default_factory=list)  # met by all values but NULL
     nodes: list[p.Node] = field(default_factory=list)
-    promised: list[tuple[Expr, dict[str, Term]]] = field(default_factory=list)
+    opaque: list[tuple[Expr, Mapping[str, Term]]] = field(default_factory=list)
     few: dict[Attribute, int] = field(default_factory=dict)  # of so many unknown values
     exact: bool = True
 
@@ -110,12 +123,12 @@ class _Reader:
         aggregates: tuple[Aggregate, ...] | None = None,
     ) -> Block:
         chosen = tuple(dict.fromkeys(term for term in select if isinstance(term, Attribute)))
-        for promised, terms in self.promised:
-            self._note_promised(promised, terms, {*chosen, *_aggregated(aggregates)})
-        mentioned = {a for condition in self.conditions for a in attributes(condition)}
+        self._note_promised({*chosen, *_aggregated(aggregates)})
+        self._note_opaque()
+        mentioned = set(self._mentioned())
         for own, number in self.few.items():
             if own not in mentioned:
-                self.conditions.append(between(own, 0, number - 1))
+                self.domains.append(between(own, 0, number - 1))
         used = {*chosen, *mentioned, *self.few, *_aggregated(aggregates)}
         by_source: dict[str, dict[str, None]] = {}
         for occurrence in self.occurrences:
@@ -126,13 +139,24 @@ class _Reader:
         )
         return Block(
             streams,
-            Every(tuple(self.conditions)),
+            Every((*self.conditions, *self.domains)),
             chosen,
             distinct,
             aggregates,
             tuple(self.nodes),
             self.exact,
+            frozenset(a for a in used if self._may_be_null(a)),
         )
+
+    def _mentioned(self) -> Iterator[Attribute]:
+        for condition in (*self.conditions, *self.domains):
+            yield from attributes_of(condition)
+
+    def _may_be_null(self, attribute: Attribute) -> bool:
+        (own,) = (o for o in self.occurrences if o.name == attribute.stream)
+        if attribute.name in self.declared.never_null(own.scan):
+            return False
+        return not self._must_not_be_null(attribute)
 
     # --- rows -----------------------------------------------------------------------------------
 
@@ -167,15 +191,14 @@ class _Reader:
         while name in taken:
             count += 1
             name = f"{plan.name} ({count})"
-        self.occurrences.append(_Occurrence(name, plan.name, dict.fromkeys(plan.schema.names)))
         terms: dict[str, Term] = {}
+        columns = dict.fromkeys(plan.schema.names)
+        self.occurrences.append(_Occurrence(name, plan, terms, columns))
         for column in plan.schema:
             own = Attribute(name, column.name)
             terms[column.name] = own
             if pa.types.is_boolean(column.type):
-                self.conditions.append(domains.BOOLEANS.members(own))
-        if plan.name in self.declared.conditions:
-            self.promised.append((self.declared.conditions[plan.name], terms))
+                self.domains.append(domains.BOOLEANS.members(own))
         return terms
 
     def _rename(
@@ -196,6 +219,7 @@ class _Reader:
             return
         old, own.name = own.name, prefix
         self.conditions = [_renamed(condition, old, prefix) for condition in self.conditions]
+        self.domains = [_renamed(condition, old, prefix) for condition in self.domains]
         for name, term in terms.items():
             if term is not None and term.stream == old:
                 terms[name] = Attribute(prefix, term.name)
@@ -228,24 +252,58 @@ class _Reader:
         occurrence.columns[own.name] = None
         match value:
             case Call("%", (_, Literal(int() as period, _))) if period:
-                self.conditions.append(between(own, 1 - abs(period), abs(period) - 1))
+                self.domains.append(between(own, 1 - abs(period), abs(period) - 1))
                 return own
         if pa.types.is_boolean(value.type):
-            self.conditions.append(domains.BOOLEANS.members(own))
+            self.domains.append(domains.BOOLEANS.members(own))
             return own
         finite = None if plan is None else self.knowledge.of(plan).values.get(name)
         if finite is not None and finite.number is not None:
             self.few[own] = finite.number
         return own
 
-    def _note_promised(
-        self, promised: Expr, terms: Mapping[str, Term], wanted: set[Attribute]
-    ) -> None:
-        """What a source promises, where it is about columns that matter."""
-        mentioned = {a for condition in self.conditions for a in attributes(condition)}
-        for part in conjuncts(promised):
-            if {terms[c] for c in _columns(part)} & (mentioned | wanted):
-                self._note_part(part, terms)
+    def _note_promised(self, wanted: set[Attribute]) -> None:
+        """What sources promise, where it is about columns that matter.
+
+        NULL keeps every promise, but no condition. So where a stream occurs again, that there are
+        conditions on a column counts by itself.
+        """
+        repeated = self._repeated()
+        for occurrence in self.occurrences:
+            scan, terms = occurrence.scan, occurrence.terms
+            used = {*wanted, *self._mentioned()}
+            names = [name for name, term in terms.items() if term in used]
+            for part in connected(self.declared.relied(scan), names):
+                condition = self.translation.condition(part, partial(_plain_term, terms=terms))
+                if condition is not None:
+                    self.domains.append(condition)
+                for name in _columns(part) if occurrence.name in repeated else ():
+                    term = terms[name]
+                    if term is not None and self._must_not_be_null(term):
+                        column = Column(name, scan.schema.field(name).type)
+                        self.opaque.append((is_not_null(column), terms))
+
+    def _must_not_be_null(self, attribute: Attribute) -> bool:
+        return any(excludes_null(condition, attribute) for condition in self.conditions)
+
+    def _repeated(self) -> set[str]:
+        """The occurrences of streams that have others."""
+        sources = [occurrence.source for occurrence in self.occurrences]
+        return {o.name for o in self.occurrences if sources.count(o.source) > 1}
+
+    def _note_opaque(self) -> None:
+        """Let streams that occur again have an attribute for each condition that has no words.
+
+        Else one occurrence would seem to do for another that is more particular.
+        """
+        repeated = self._repeated()
+        for part, terms in self.opaque:
+            used = {c: term for c in _columns(part) if (term := terms[c]) is not None}
+            (owner,) = {term.stream for term in used.values()}
+            if owner in repeated:
+                named = {c: Column(term.name, pa.null()) for c, term in used.items()}
+                own = Attribute(owner, fingerprint(substitute(part, named)))
+                self.domains.append(compare(own, "=", 1))
 
     # --- conditions -----------------------------------------------------------------------------
 
@@ -277,6 +335,7 @@ class _Reader:
             self.exact = False
             if len(owners) > 1:
                 raise NoBlockError
+            self.opaque += [(part, terms)] if owners else []
 
     # --- aggregates -----------------------------------------------------------------------------
 
@@ -321,6 +380,11 @@ class _Reader:
         return self._derived(Call("if", columns, columns[0].type), terms, call.name, None)
 
 
+def _plain_term(value: Expr, terms: Mapping[str, Term]) -> Term:
+    value = uncast(value)
+    return terms[value.name] if isinstance(value, Column) else None
+
+
 def _columns(value: Expr) -> Iterator[str]:
     match value:
         case Column(name):
@@ -334,15 +398,6 @@ def _aggregated(aggregates: tuple[Aggregate, ...] | None) -> Iterator[Attribute]
     for aggregate in aggregates or ():
         if aggregate.of is not None:
             yield aggregate.of
-
-
-def attributes(condition: Condition) -> Iterator[Attribute]:
-    match condition:
-        case Atom():
-            yield from condition.attributes
-        case Every(parts) | Some(parts):
-            for part in parts:
-                yield from attributes(part)
 
 
 def _renamed(condition: Condition, old: str, new: str) -> Condition:

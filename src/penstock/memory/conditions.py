@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from penstock.memory.closure import Closure
-from penstock.memory.predicates import Atom, Comparison, Element, compare
+from penstock.memory.predicates import Atom, Attribute, Comparison, Element, compare
 
 MOST_PARTS = 256
 
@@ -61,6 +61,34 @@ def negation(condition: Condition) -> Condition:
             return compare(right, "<=", left)
         case Atom(left, _, right):
             return compare(right, "<", left)
+
+
+def attributes_of(condition: Condition) -> Iterator[Attribute]:
+    match condition:
+        case Atom():
+            yield from condition.attributes
+        case Every(parts) | Some(parts):
+            for part in parts:
+                yield from attributes_of(part)
+
+
+def is_conjunction(condition: Condition | None) -> bool:
+    """Whether a condition is known, and no choice between others."""
+    match condition:
+        case Every(parts):
+            return all(map(is_conjunction, parts))
+    return isinstance(condition, Atom)
+
+
+def excludes_null(condition: Condition, attribute: Attribute) -> bool:
+    """Whether a condition is never met where an attribute is NULL."""
+    match condition:
+        case Atom():
+            return attribute in condition.attributes
+        case Every(parts):
+            return any(excludes_null(part, attribute) for part in parts)
+        case Some(parts):
+            return all(excludes_null(part, attribute) for part in parts)
 
 
 class TooManyPartsError(ValueError):

@@ -25,7 +25,7 @@ from penstock.algebra.plan import (
 )
 from penstock.memory import sizes, spans
 from penstock.memory.sizes import Size
-from penstock.memory.values import Knowledge, is_stream
+from penstock.memory.values import Declared, Knowledge, is_stream
 
 
 @dataclass(frozen=True)
@@ -165,6 +165,13 @@ class Extents:
         if isinstance(plan, Scan):
             most = self.knowledge.declared.most_rows(plan.name, max(length, 1))
         return Bound(sizes.of(text.replace("within", "in"), most), (by,))
+
+
+def has_few_values(plan: Node) -> bool:
+    """Whether the records of a stream differ in finitely many values: a count of each is enough."""
+    found = Extents(Knowledge(Declared()))
+    names = tuple(plan.schema.names)
+    return found.of(plan) is None and found.values(plan, names) is not None
 
 
 def streams(plan: Node) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import permutations
@@ -12,7 +12,6 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra import plan as p
-from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import (
     Call,
     Column,
@@ -22,18 +21,19 @@ from penstock.algebra.expr import (
     columns,
     compare,
     conjunction,
-    is_simple,
 )
-from penstock.memory import domains
 from penstock.memory.closure import Closure
-from penstock.memory.conditions import Condition, Every, TooManyPartsError, between, split
-from penstock.memory.predicates import Atom, Attribute, Comparison
+from penstock.memory.conditions import (
+    Every,
+    TooManyPartsError,
+    attributes_of,
+    split,
+)
+from penstock.memory.predicates import Atom, Attribute, Comparison, Element
 from penstock.memory.products import NoProductError, Product, places, unplaced
 from penstock.memory.query import Query, Stream
-from penstock.memory.translation import Translation
-from penstock.memory.values import uncast
+from penstock.memory.reader import Reader, has_ranks, is_micros
 
-_COMPARED = ("<", "<=", "=", ">=", ">")
 _BITS = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
 
 
@@ -64,7 +64,10 @@ class Joined:
     outputs: Mapping[str, Expr]
     windows: Mapping[Attribute, tuple[int, int]]
     strings: Mapping[int, str]
+    mixed: frozenset[Attribute]  # in conditions that are no comparisons
     known: frozenset[Attribute] = frozenset()  # not to be NULL, whatever is compared now
+    not_null: frozenset[Attribute] = frozenset()  # in rows that meet the conditions on them
+    never: bool = False  # whether no combination meets the conditions
 
     @property
     def compared(self) -> frozenset[Attribute]:
@@ -72,9 +75,10 @@ class Joined:
         return frozenset(a for atom in self.atoms for a in atom.attributes)
 
     @property
-    def equated(self) -> frozenset[Attribute]:
+    def told_apart(self) -> frozenset[Attribute]:
+        """The attributes of which every value meets others."""
         equalities = [atom for atom in self.atoms if atom.comparison is Comparison.EQUAL]
-        return frozenset(a for atom in equalities for a in atom.attributes)
+        return self.mixed.union(*(atom.attributes for atom in equalities))
 
     def attributes_of(self, output: str) -> list[Attribute]:
         """What a column of the output shows, if it is no constant."""
@@ -88,12 +92,13 @@ class Joined:
 
     def kept(self, stream: str) -> list[Attribute]:
         """What can matter of a row, once it has met the conditions on its stream."""
-        return [a for a in sorted({*self.select, *self.compared}) if a.stream == stream]
+        needed = sorted({*self.select, *self.compared, *self.mixed})
+        return [a for a in needed if a.stream == stream]
 
     def folded(self, query: Query, closure: Closure) -> Joined:
         """The same of a query that does without some occurrences of a stream."""
         renamed = {str(a): str(b) for a, b in zip(self.select, query.select, strict=True)}
-        joins = frozenset(atom for atom in query.where if atom.is_join)
+        joins = frozenset(a for a in query.where if a.is_join and not _by_constants(closure, a))
         return replace(
             self,
             streams=query.streams,
@@ -101,7 +106,7 @@ class Joined:
             select=query.select,
             conditions=tuple(self._condition(atom) for atom in sorted(joins, key=str)),
             atoms=joins,
-            known=self.compared,
+            known=self.known | self.compared,
             outputs={name: _renamed(value, renamed) for name, value in self.outputs.items()},
         )
 
@@ -140,7 +145,7 @@ class Joined:
                 yield from self._within(value, *self.closure.values(a))
         for a, b in permutations(own, 2):
             most = self.closure.bound(a, b)
-            if most <= 0 and most < self.alone.bound(a, b):
+            if most <= 0 and most < min(_between(self.closure, a, b), self.alone.bound(a, b)):
                 yield _compared("<" if most < 0 else "<=", own[a], own[b])
 
     def _within(self, value: Expr, low: float, high: float) -> Iterator[Expr]:
@@ -148,38 +153,63 @@ class Joined:
             texts = [text for number, text in self.strings.items() if low <= number <= high]
             options = tuple(compare("=", value, Literal(t, value.type)) for t in texts)
             yield options[0] if len(options) == 1 else Call("or", options, pa.bool_())
-        elif not pa.types.is_boolean(value.type):
+        elif pa.types.is_boolean(value.type):
+            yield value if low else Call("not", (value,), pa.bool_())
+        else:
             for operator, end in ((">=", low), ("<=", high)):
                 if abs(end) < float("inf") and (literal := literal_of(int(end), value.type)):
                     yield compare(operator, value, literal)
 
+    @property
+    def orderly(self) -> bool:
+        """Whether every row can be placed among others and the constants in all its attributes."""
+        kinds = {a: self.expressions[a].type for s in self.streams for a in s.attributes}
+        named = all(has_ranks("<", k) or pa.types.is_boolean(k) for k in kinds.values())
+        there = self.compared | self.known | self.not_null
+        return named and not self.mixed and kinds.keys() <= there
+
 
 def joined(product: Product, names: Sequence[str]) -> Joined | None:
-    """The product with these columns, if all its conditions between streams compare two columns."""
-    reader = _Reader()
+    """The product with these columns.
+
+    None if too much depends on a condition between streams that does not just compare two columns.
+    """
+    reader = Reader()
     for condition in product.conditions:
         reader.note(condition)
+    sources = [scan.name for scan in product.scans]
+    repeated = {i for i, source in enumerate(sources) if sources.count(source) > 1}
     outputs = {name: reader.stored(product.columns[name]) for name in names}
     chosen = (product.columns[name] for name in names)
     select = tuple(dict.fromkeys(reader.attribute(v) for v in chosen if places(v)))
-    sources = [scan.name for scan in product.scans]
+    for i, scan in enumerate(product.scans):
+        reader.note_promised(i, scan, repeated=i in repeated)
+    reader.note_opaque(repeated)
+    reader.share(sources)
     named: dict[str, dict[str, None]] = {source: {} for source in sources}
     for a in sorted(reader.expressions):
         named[sources[int(a.stream)]][a.name] = None
     streams = tuple(Stream(str(i), tuple(named[s]), s) for i, s in enumerate(sources))
     attributes = [a for stream in streams for a in stream.attributes]
+    not_null = reader.not_null(product.scans)
+    choices = [c for c in reader.choices if not_null.issuperset(attributes_of(c))]
     try:
-        parts = split(Every((*reader.alone, *reader.atoms))).parts
+        parts = split(Every((*reader.alone, *reader.atoms, *choices))).parts
         alone = split(Every(tuple(reader.alone))).parts
     except TooManyPartsError:
         return None
-    if not parts:
+    never = not parts
+    if never:
+        parts = alone = (frozenset(),)
+        reader.forget(len(sources))
+    closure = Closure.hull([Closure(part, attributes) for part in parts])
+    if not never and not all(map(closure.bounded, reader.mixed)):
         return None
     strings = {number: text for text, number in reader.translation.strings.items()}
     return Joined(
         product,
         streams,
-        Closure.hull([Closure(part, attributes) for part in parts]),
+        closure,
         Closure.hull([Closure(part, attributes) for part in alone]),
         select,
         tuple(reader.joins),
@@ -189,83 +219,24 @@ def joined(product: Product, names: Sequence[str]) -> Joined | None:
         outputs,
         _windows(attributes, [atom for part in parts for atom in part]),
         strings,
+        frozenset(reader.mixed),
+        not_null=not_null,
+        never=never,
     )
 
 
-@dataclass
-class _Reader:
-    translation: Translation = field(default_factory=Translation)
-    expressions: dict[Attribute, Expr] = field(default_factory=dict)
-    filters: dict[int, list[Expr]] = field(default_factory=dict)
-    alone: list[Condition] = field(default_factory=list)
-    atoms: list[Atom] = field(default_factory=list)
-    joins: list[Expr] = field(default_factory=list)
-
-    def attribute(self, value: Expr) -> Attribute:
-        """An expression over one stream, as an attribute of it."""
-        value = uncast(value)
-        found = places(value)
-        if len(found) != 1:
-            raise NoProductError
-        own = unplaced(value)
-        name = own.name if isinstance(own, Column) else f"{own} {fingerprint(own)}"
-        attribute = Attribute(str(next(iter(found))), name)
-        if attribute not in self.expressions:
-            self.expressions[attribute] = own
-            if pa.types.is_boolean(own.type):
-                self.alone.append(domains.BOOLEANS.members(attribute))
-            match own:
-                case Call("%", (_, Literal(int() as period, _))) if period:
-                    self.alone.append(between(attribute, 1 - abs(period), abs(period) - 1))
-        return attribute
-
-    def stored(self, value: Expr) -> Expr:
-        """An expression over one stream, in terms of its attribute."""
-        core = uncast(value)
-        if not places(value):
-            return value
-        if value == core:
-            return Column(str(self.attribute(core)), core.type)
-        assert isinstance(value, Call)
-        return Call(value.function, (self.stored(value.args[0]),), value.type)
-
-    def note(self, condition: Expr) -> None:
-        found = places(condition)
-        if len(found) > 1:
-            self._note_join(condition)
-            return
-        place = next(iter(found), 0)
-        self.filters.setdefault(place, []).append(unplaced(condition))
-        said = self.translation.condition(condition, self._compared)
-        if said is not None:
-            self.alone.append(said)
-
-    def _note_join(self, condition: Expr) -> None:
-        match condition:
-            case Call(operator, (left, right)) if operator in _COMPARED:
-                atom = self.translation.condition(condition, self._compared)
-                stored = compare(operator, self.stored(left), self.stored(right))
-                if isinstance(atom, Atom) and is_simple(stored) and has_ranks(operator, left.type):
-                    self.atoms.append(atom)
-                    self.joins.append(stored)
-                    return
-        raise NoProductError
-
-    def _compared(self, value: Expr) -> Attribute | None:
-        return self.attribute(value) if len(places(value)) == 1 else None
+def _between(closure: Closure, a: Element, b: Element) -> float:
+    """How far a can be above b, for all that constants say."""
+    return closure.bound(a, 0) + closure.bound(0, b)
 
 
-def has_ranks(operator: str, kind: pa.DataType) -> bool:
-    """Whether values of a type can be compared as integers."""
-    if operator == "=" and (pa.types.is_string(kind) or pa.types.is_boolean(kind)):
-        return True
-    if pa.types.is_decimal(kind):
-        return bool(kind.precision <= 18)
-    return bool(pa.types.is_integer(kind) or pa.types.is_date32(kind) or _is_micros(kind))
-
-
-def _is_micros(kind: pa.DataType) -> bool:
-    return pa.types.is_timestamp(kind) and kind.unit == "us"
+def _by_constants(closure: Closure, atom: Atom) -> bool:
+    """Whether an atom between two attributes follows from what constants say of each."""
+    most = -1 if atom.comparison is Comparison.LESS else 0
+    found = _between(closure, atom.left, atom.right) <= most
+    if atom.comparison is Comparison.EQUAL:
+        found = found and _between(closure, atom.right, atom.left) <= most
+    return found
 
 
 def _windows(
@@ -323,7 +294,7 @@ def literal_of(rank: int, kind: pa.DataType) -> Literal | None:
             value = Decimal(rank).scaleb(-kind.scale) if abs(rank) < 10**kind.precision else None
         elif pa.types.is_date32(kind):
             value = date.fromordinal(rank)
-        elif _is_micros(kind):
+        elif is_micros(kind):
             zone = UTC if kind.tz else None
             value = datetime(1970, 1, 1, tzinfo=zone) + timedelta(microseconds=rank)
     except (ValueError, OverflowError):

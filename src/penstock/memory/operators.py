@@ -90,11 +90,12 @@ class Operators:
             return self.extents.arriving(own, length, "time"), reason, ""
         if not streams(other):
             reason = f"{_tables(other)} never changes, so a row of {name} meets its rows at once."
-            return e.NONE, reason, f"Every row of {name}, as if the table could still change."
+            return e.NONE, reason, ""
         values = self.extents.values(own, tuple(own.schema.names))
         if values is not None:
             reason = f"Rows of {name} differ in finitely many values; a count of each is enough."
-            return values, reason, f"Every row of {name} that passes the conditions."
+            kept = f"Every row of {name} that passes the conditions."
+            return values, reason, "" if e.has_few_values(own) else kept
         return None, "", ""
 
     def _open_join(self, node: p.Join, label: str, open_sides: list[p.Node]) -> OperatorVerdict:
@@ -163,19 +164,13 @@ class Operators:
             reason = f"{called(call, known.labels)} needs all values of {listed(of)}, "
             reason += "and a session can go on for ever." if session else "and nothing bounds them."
             return OperatorVerdict(label, None, reason, targets=of)
-        per_group = [e.ONE, *(self._values(call, node.input) for call in holistic)]
-        keeps = [
-            f"Every value of {known.labels[call.args[0]]} in every group."
-            for call in node.calls
-            if call.function in (*CHOICES, *TIMED) and call not in holistic
-        ]
-        keeps += ["Every session that ever was: they are not let go yet."] if session else []
-        return OperatorVerdict(
-            label,
-            groups.times(e.total(per_group)),
-            self._why_few(groups, node, session),
-            _one(list(dict.fromkeys(keeps))),
-        )
+        chosen = (c for c in node.calls if c.function in (*CHOICES, *TIMED) and c not in holistic)
+        best = {(call.columns, call.function in ("max", "last")) for call in chosen}
+        per_group = [e.ONE] * (1 + len(best))
+        per_group += [self._values(call, node.input) for call in holistic]
+        keeps = "Every session that ever was: they are not let go yet." if session else None
+        why = self._why_few(groups, node, session)
+        return OperatorVerdict(label, groups.times(e.total(per_group)), why, keeps)
 
     def _groups(self, node: p.Aggregate, session: p.Session | None) -> Bound | None:
         if not node.keys:

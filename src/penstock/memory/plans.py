@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from penstock.algebra import plan as p
 from penstock.memory import punctuated, theory
-from penstock.memory.blocks import block_of
+from penstock.memory.blocks import Block, block_of
 from penstock.memory.extents import Extents
 from penstock.memory.operators import Operators
 from penstock.memory.outcome import OperatorVerdict
-from penstock.memory.summaries import is_summarized
+from penstock.memory.query import Aggregate
+from penstock.memory.summaries import is_summarized, kept_of
 from penstock.memory.values import Declared, Knowledge
 
 
@@ -29,17 +30,18 @@ class _Judge:
     def verdicts(self, plan: p.Node) -> Iterator[OperatorVerdict]:
         """One operator at a time; together only where that shows more."""
         block = block_of(plan, self._declared, self._knowledge)
+        own: list[OperatorVerdict] = []
         if block is not None:
             own = [v for v in map(self._verdict, reversed(block.nodes)) if v is not None]
-            open_ones = [verdict for verdict in own if not verdict.bounded]
-            together = None
-            if open_ones:
-                together = theory.judged(block, _label(own), is_summarized(plan))
+        open_ones = [verdict for verdict in own if not verdict.bounded]
+        if block is not None and (open_ones or is_summarized(plan)):
+            together = theory.judged(block, _label(own), _parts(plan, block))
             if together is not None and (together.bounded or not block.timed):
                 missing = next((v.missing for v in open_ones if v.missing is not None), None)
                 yield together if together.bounded else replace(together, missing=missing)
-            else:
-                yield from own
+                return
+        if open_ones:
+            yield from own
             return
         for source in plan.inputs:
             yield from self.verdicts(source)
@@ -50,6 +52,16 @@ class _Judge:
     def _verdict(self, node: p.Node) -> OperatorVerdict | None:
         verdict = self._operators.verdict(node)
         return verdict and punctuated.judged(verdict, node, self._declared)
+
+
+def _parts(plan: p.Node, block: Block) -> tuple[tuple[Aggregate, ...], ...]:
+    """The aggregates of a block by the summaries that are kept for them."""
+    parts = kept_of(plan)
+    if not isinstance(plan, p.Aggregate) or block.aggregates is None:
+        return ((),) if parts else ()
+    names = (call.name for call in plan.calls)
+    aggregates = dict(zip(names, block.aggregates, strict=True))
+    return tuple(tuple(aggregates[name] for name in part) for part in parts)
 
 
 def _label(own: list[OperatorVerdict]) -> str:

@@ -93,8 +93,8 @@ def _ranking(
     found: Joined, query: Query, closure: Closure, stream: str, more: Attribute | None = None
 ) -> Ranking:
     kept = found.kept(stream)
-    key = [a for a in kept if a in query.select or a in found.equated]
-    own = [a for a in kept if a not in found.equated and (a in found.compared or a == more)]
+    key = [a for a in kept if a in query.select or a in found.told_apart]
+    own = [a for a in kept if a not in found.told_apart and (a in found.compared or a == more)]
     limits: dict[Limit, None] = {}
     for x in closure.attributes:
         if x.stream != stream:

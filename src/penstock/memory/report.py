@@ -63,7 +63,9 @@ class MemoryVerdict:
         if self.bound == "nothing":
             return "BOUNDED: nothing is kept but the answer itself."
         sums = self.number is not None and any(sign in str(self.bound) for sign in (TIMES, "+"))
-        return f"BOUNDED: at most {self.bound}" + (f" = {self.number:,}" if sums else "")
+        bound = f"BOUNDED: at most {self.bound}" + (f" = {self.number:,}" if sums else "")
+        grows = any(operator.engine_keeps for operator in self.operators)
+        return f"{bound}, but for now the engine keeps more" if grows else bound
 
 
 def _operator(operator: OperatorVerdict) -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import pyarrow as pa
 
+from penstock.algebra.expr import Expr, promise
 from penstock.algebra.plan import Node, Scan
 from penstock.algebra.times import TIMESTAMP
 from penstock.errors import UnsupportedError
@@ -78,13 +79,13 @@ class Scene:
         else:
             time = self._column(statement.event_time.column, schema.names, statement)
         name = statement.name.text
-        relation = _stream(name, schema, time, hidden)
         checks = [check for column in statement.columns for check in column.checks]
         condition = promised(checks, schema, self.analyser, Complaints(statement))
-        never_null = [time, *(c.name.text for c in statement.columns if not c.nullable)]
+        never_null = [c.name.text for c in statement.columns if not c.nullable]
+        relation = _stream(name, schema, time, hidden, promise(condition, schema, never_null))
         rate = None if statement.rate is None else (statement.rate.rows, statement.rate.span.length)
         scene = self._with(statement.name, relation, schema.field(time).type)
-        return replace(scene, declared=self.declared.having(name, condition, never_null, rate))
+        return replace(scene, declared=self.declared.coming(name, rate))
 
     def _with_stream(self, statement: s.CreateStream) -> Scene:
         found = self.catalog.find(statement.source.text)
@@ -133,8 +134,10 @@ def closed_columns(statement: s.CreateStream, names: Iterable[str]) -> Iterator[
                 yield from (name for name in names if name.lower() != column.text.lower())
 
 
-def _stream(name: str, schema: pa.Schema, time: str, hidden: bool) -> Relation:
-    scan = Scan(name, schema, append_only=True, time=time)
+def _stream(
+    name: str, schema: pa.Schema, time: str, hidden: bool, promised: Expr | None = None
+) -> Relation:
+    scan = Scan(name, schema, True, time, promised)
     return Relation("source", scan, time, frozenset({time} if hidden else ()))
 
 

@@ -9,6 +9,7 @@ A bucket holds one row and a count (section 7 of the paper).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from math import comb
 
 from penstock.memory import sizes
@@ -20,16 +21,18 @@ from penstock.memory.conditions import Split, TooManyPartsError, split
 from penstock.memory.extents import Bound
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.predicates import Attribute
-from penstock.memory.query import MAX, MIN, AggregateQuery, Kind, Query
+from penstock.memory.query import MAX, MIN, Aggregate, AggregateQuery, Kind, Query
 from penstock.memory.sizes import Factor, Size
 from penstock.memory.verdict import Failure, Role, Verdict
 from penstock.memory.wording import listed
 
 
-def judged(block: Block, operator: str, summarized: bool) -> OperatorVerdict | None:
+def judged(
+    block: Block, operator: str, parts: tuple[tuple[Aggregate, ...], ...]
+) -> OperatorVerdict | None:
     """What the theory says of a block; None where its condition has too many cases.
 
-    `summarized` says whether the engine keeps a summary of it.
+    `parts` are the aggregates for which the engine keeps a summary of it each, () if it keeps none.
     """
     try:
         cases = split(block.condition)
@@ -40,8 +43,9 @@ def judged(block: Block, operator: str, summarized: bool) -> OperatorVerdict | N
         keeps = f"Every row of {_names(block)} that passes the conditions."
         why = "A summary of the rows so far is enough: "
         why += "one row and a count for each case that later rows can tell apart."
-        bound = _synopses(block, cases)
-        return OperatorVerdict(operator, bound, why, None if summarized else keeps)
+        bound = _synopses(block, cases, parts)
+        nothing = len(block.streams) == 1 and not cases.parts
+        return OperatorVerdict(operator, bound, why, None if parts or nothing else keeps)
     targets = [str(a) for failure in verdict.failures for a in failure.attributes]
     return OperatorVerdict(
         operator,
@@ -68,7 +72,22 @@ def _verdict(block: Block, cases: Split) -> Verdict:
 # --- sizes ----------------------------------------------------------------------------------------
 
 
-def _synopses(block: Block, cases: Split) -> Bound:
+def _synopses(block: Block, cases: Split, parts: tuple[tuple[Aggregate, ...], ...]) -> Bound:
+    """A summary for each part, and where there are several, their answers side by side."""
+    if len(parts) < 2:
+        return _synopsis(block, cases)
+    size = sizes.NOTHING
+    for aggregates in parts:
+        size = size.plus(_synopsis(replace(block, aggregates=aggregates), cases).size)
+    for part in cases.parts:
+        closure = Query(block.streams, part).closure()
+        answer = sizes.product([_values(block, closure, a) for a in block.select])
+        for _ in range(2 * (len(parts) - 1)):
+            size = size.plus(answer)
+    return Bound(size, ("domain",))
+
+
+def _synopsis(block: Block, cases: Split) -> Bound:
     size = sizes.NOTHING
     query = Query(block.streams, frozenset(), block.select, block.distinct)
     if query.joins_itself and block.distinct:
@@ -79,9 +98,9 @@ def _synopses(block: Block, cases: Split) -> Bound:
             for _ in range(max(1, _extremes(block, stream.name))):
                 size = size.plus(_buckets(block, closure, stream.name))
         if block.distinct or block.aggregates is not None:
-            answer = [_values(closure, a) for a in block.select]
+            answer = [_values(block, closure, a) for a in block.select]
             for of in (None, *_all_values(block)):
-                more = [] if of is None else [_values(closure, of)]
+                more = [] if of is None else [_values(block, closure, of)]
                 size = size.plus(sizes.product([*answer, *more]))
             for _ in range(_best_values(block)):
                 size = size.plus(sizes.product(answer))
@@ -107,13 +126,21 @@ def _all_values(block: Block) -> Iterator[Attribute]:
             yield aggregate.of
 
 
+def _told_apart(block: Block) -> Iterator[Attribute]:
+    """The attributes of which an aggregate needs more than sums."""
+    for aggregate in block.aggregates or ():
+        needed = aggregate.function.kind is Kind.HOLISTIC or aggregate.function in (MIN, MAX)
+        if needed and aggregate.of is not None:
+            yield aggregate.of
+
+
 def _buckets(block: Block, closure: Closure, stream: str) -> Size:
     used = {a for join in closure.joins() for a in join.attributes}
-    used |= set(block.select)
+    used |= {*block.select, *(a for a in _told_apart(block) if closure.bounded(a))}
     own = sorted(a for a in used if a.stream == stream)
     bounded = [a for a in own if closure.bounded(a)]
     others = [a for a in own if a not in bounded]
-    factors = [_values(closure, a) for a in bounded]
+    factors = [_values(block, closure, a) for a in bounded]
     factors += [Factor(f"cases of {a}", _places(closure)) for a in others]
     if len(others) > 1:
         factors.append(Factor(f"orders of {listed(map(str, others))}", _weak_orders(len(others))))
@@ -127,9 +154,10 @@ def _weak_orders(count: int) -> int:
     return sum(comb(count, k) * _weak_orders(count - k) for k in range(1, count + 1)) or 1
 
 
-def _values(closure: Closure, attribute: Attribute) -> Factor:
+def _values(block: Block, closure: Closure, attribute: Attribute) -> Factor:
     low, high = closure.values(attribute)
-    return Factor(f"values of {attribute}", int(high - low) + 1)
+    number = int(high - low) + 1 + (attribute in block.nullable)
+    return Factor(f"values of {attribute}", number)
 
 
 def _places(closure: Closure) -> int:

@@ -21,7 +21,6 @@ from penstock.algebra.expr import (
     Literal,
     columns,
     compare,
-    conjunction,
     conjuncts,
     substitute,
 )
@@ -35,7 +34,7 @@ from penstock.algebra.plan import (
     SetOperation,
     Union,
 )
-from penstock.memory import sizes
+from penstock.memory import promises, sizes
 from penstock.memory.closure import Closure
 from penstock.memory.conditions import Every, TooManyPartsError, split
 from penstock.memory.predicates import Attribute
@@ -49,34 +48,20 @@ _HERE = ""  # the one stream that the records of a plan are of, for the theory
 
 @dataclass(frozen=True)
 class Declared:
-    """What sources promise of their rows: conditions, met or NULL, and columns never NULL.
+    """What is known of sources beside what they promise of each row.
 
-    A rate is a number of rows, and the span of time in which no more come. `closing` are columns
-    whose values punctuations close.
+    `domains` are conditions that all rows match, none of whose columns is ever NULL. A rate is a
+    number of rows, and the span of time in which no more come. `closing` are columns whose values
+    punctuations close.
     """
 
-    conditions: Mapping[str, Expr] = field(default_factory=dict)
-    never_null: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    domains: Mapping[str, tuple[Expr, ...]] = field(default_factory=dict)
     rates: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     closing: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
-    def having(
-        self,
-        source: str,
-        condition: Expr | None,
-        never_null: Iterable[str] = (),
-        rate: tuple[int, int] | None = None,
-    ) -> Declared:
-        """With more promises of one source."""
-        found = [c for c in (self.conditions.get(source), condition) if c is not None]
-        conditions = {source: conjunction(tuple(found))} if found else {}
-        columns = self.never_null.get(source, frozenset()).union(never_null)
-        return replace(
-            self,
-            conditions={**self.conditions, **conditions},
-            never_null={**self.never_null, source: columns},
-            rates={**self.rates, **({source: rate} if rate is not None else {})},
-        )
+    def coming(self, source: str, rate: tuple[int, int] | None) -> Declared:
+        """With the rate of a source."""
+        return self if rate is None else replace(self, rates={**self.rates, source: rate})
 
     def punctuated(self, source: str, names: Iterable[str]) -> Declared:
         """With columns of a source that its punctuations close."""
@@ -84,10 +69,19 @@ class Declared:
         return replace(self, closing={**self.closing, source: known})
 
     def matching(self, source: str, condition: Expr | None) -> Declared:
-        """With a condition that all rows of a source match: none of its columns is ever NULL."""
+        """With a condition that all rows of a source match."""
         if condition is None:
             return self
-        return self.having(source, condition, columns(condition))
+        found = (*self.domains.get(source, ()), *conjuncts(condition))
+        return replace(self, domains={**self.domains, source: found})
+
+    def never_null(self, scan: Scan) -> frozenset[str]:
+        """The columns of a source that are not NULL."""
+        return promises.never_null(scan).union(*map(columns, self.domains.get(scan.name, ())))
+
+    def relied(self, scan: Scan) -> tuple[Expr, ...]:
+        """The conditions that hold of the values of a source's columns (see promises.py)."""
+        return (*promises.relied(scan), *self.domains.get(scan.name, ()))
 
     def most_rows(self, source: str, length: int) -> int | None:
         """How many rows of a source come within a length of time at most."""
@@ -168,18 +162,17 @@ class Knowledge:
         if not is_stream(plan):
             rows = Factor(f"rows of {plan.name}")
             return Known(plan.schema, dict.fromkeys(plan.schema.names, rows), (), labels)
-        never_null = self.declared.never_null.get(plan.name, frozenset())
-        promised = self.declared.conditions.get(plan.name)
+        never_null = self.declared.never_null(plan)
+        relied = self.declared.relied(plan)
         finite = {
             f.name: Factor(f"values of {labels[f.name]}", 2 + (f.name not in never_null))
             for f in plan.schema
             if pa.types.is_boolean(f.type)
         }
-        if promised is not None:
-            for name, number in _counted(plan.schema, conjuncts(promised)).items():
-                number += name not in never_null
-                finite[name] = Factor(f"values of {labels[name]}", number)
-        facts = _not_null_facts(promised, never_null)
+        for name, number in _counted(plan.schema, relied).items():
+            number += name not in never_null
+            finite[name] = Factor(f"values of {labels[name]}", number)
+        facts = tuple(part for part in relied if columns(part) <= never_null)
         return Known(plan.schema, finite, facts, labels)
 
     def _joined(self, plan: Join) -> Known:
@@ -251,13 +244,6 @@ def is_stream(scan: Scan) -> bool:
 def named(name: str) -> str:
     """A column of a plan, as the query called it."""
     return name.split("#")[0].replace('"', "")
-
-
-def _not_null_facts(promised: Expr | None, never_null: frozenset[str]) -> tuple[Expr, ...]:
-    """Promises that NULL cannot escape are conditions."""
-    if promised is None:
-        return ()
-    return tuple(part for part in conjuncts(promised) if columns(part) <= never_null)
 
 
 def _mapped(below: Known, schema: pa.Schema, outputs: tuple[tuple[str, Expr], ...]) -> Known:

@@ -22,11 +22,13 @@ from penstock.algebra.expr import (
     UP_TO,
     Call,
     Expr,
+    Inverse,
     Literal,
     Lookup,
 )
 from penstock.physical.kernel import Kernel
-from penstock.punctuation.closings import Closings
+from penstock.punctuation.closings import Closings, Times
+from penstock.punctuation.derived import through
 from penstock.punctuation.prefixes import Prefixes
 from penstock.record import Columns, Direction
 from penstock.state.run import AreaSpec
@@ -103,7 +105,7 @@ def known(expr: Expr, said: Said) -> Expr | None:
 def _closed(call: Call, said: Said) -> Expr | None:
     stream, columns, values = question(call)
     closings = said.get(stream)
-    times = closings.over(columns) if closings is not None and closings.timed else None
+    times = closings.over(columns) if closings is not None and closings.schedule else None
     if not times:
         return None
     if times.always:
@@ -112,9 +114,20 @@ def _closed(call: Call, said: Said) -> Expr | None:
         case (Call(function, (value, Literal(descending), Literal(nulls_first))),) if (
             function == UP_TO
         ):
+            times, args = _direct(times, (value,))
             prefixes = Prefixes(times, Direction(descending, nulls_first))
-            return Lookup(prefixes, (value,), pa.int64())
-    return Lookup(times, values, pa.int64())
+            return Lookup(prefixes, args, pa.int64()) if prefixes else None
+    times, args = _direct(times, values)
+    return Lookup(times, args, pa.int64()) if times else None
+
+
+def _direct(times: Times, values: tuple[Expr, ...]) -> tuple[Times, tuple[Expr, ...]]:
+    """The same question about values of functions, where those are known and their columns not."""
+    args = list(values)
+    for at, value in enumerate(values):
+        if isinstance(value, Inverse):
+            times, args[at] = through(times, at, value.function), value.value
+    return times, tuple(args)
 
 
 def _ended(names: list[str], said: Said) -> Expr | None:

@@ -38,8 +38,11 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Result:
+    """`late`: by how much later than they came ends were noticed, where that was not at once."""
+
     out: Elements
     writes: Mapping[str, Write] = field(default_factory=dict)
+    late: Ints | None = None
 
 
 @runtime_checkable

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, Elements
 from penstock.physical.closing import Said, answered, reviewed
+from penstock.physical.expiry import Strategy
+from penstock.physical.expiry.planning import planned
 from penstock.physical.kernel import Kernel, Write
 from penstock.physical.lower import Graph, Operator
 from penstock.state.area import Area
@@ -49,12 +51,19 @@ class StoredArea:
 
 
 class LocalPipeline:
-    """Runs one plan. `step` takes the complete input of `[frontier, w1)` and gives the output."""
+    """Runs one plan. `step` takes the complete input of `[frontier, w1)` and gives the output.
 
-    def __init__(self, plan: p.Node, store: Store | None = None) -> None:
-        self.root = Graph().lower(plan)
+    `results` is what each operator gave in the last step.
+    """
+
+    def __init__(
+        self, plan: p.Node, store: Store | None = None, expiry: Strategy = "piggyback"
+    ) -> None:
+        graph = Graph()
+        self.root = planned(graph, graph.lower(plan), expiry)
         self.frontier = BEGIN
         self.store = store or MemoryStore()
+        self.results: dict[Operator, Elements] = {}
         self._operators = list(self.root.walk())
         self.areas: dict[tuple[int, str], StoredArea] = {
             (i, spec.name): StoredArea(spec)
@@ -64,7 +73,7 @@ class LocalPipeline:
         }
 
     def step(self, inputs: Mapping[str, Elements], w1: int, said: Said | None = None) -> Elements:
-        results: dict[Operator, Elements] = {}
+        self.results = results = dict[Operator, Elements]()
         for i, operator in enumerate(self._operators):
             given = [results[child] for child in operator.inputs]
             results[operator] = self._run(i, operator, given, inputs, w1, said or {})

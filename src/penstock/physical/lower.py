@@ -21,7 +21,8 @@ from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Column, Expr, Literal, columns, compare, is_simple, substitute
 from penstock.algebra.times import shifted
 from penstock.element import INF
-from penstock.memory.summaries import Summary, summary_of, summary_of_groups
+from penstock.memory.extents import has_few_values
+from penstock.memory.summaries import Part, Summary, parts_of, summaries_of
 from penstock.physical.closing import asks
 from penstock.physical.distribution import Spread, key_of, spread
 from penstock.physical.kernel import Kernel
@@ -95,7 +96,7 @@ class Operator:
 def _sums_of(names: tuple[str, ...], calls: Sequence[AggregateCall]) -> Sums:
     """What of an input's columns is summed for these calls."""
     wanted = sources(calls).items()
-    return tuple((s, tuple(sorted(functions))) for s, functions in wanted if s.column in names)
+    return tuple((s, tuple(sorted(functions))) for s, functions in wanted if s.reads(names))
 
 
 class Graph:
@@ -114,6 +115,10 @@ class Graph:
             self._lowered[id(node)] = node, self._lower(node)
         return self._lowered[id(node)][1]
 
+    def operator(self, work: Transform | Kernel | p.Scan, *inputs: Operator) -> Operator:
+        """The operator of this graph that does this work over these inputs."""
+        return self._run(work, *inputs)
+
     def _run(self, work: Transform | Kernel | p.Scan, *inputs: Operator) -> Operator:
         same = (fingerprint(work), *map(id, inputs))  # as written: NaN is NaN, and 0.0 is not -0.0
         if same not in self._operators:
@@ -125,11 +130,10 @@ class Graph:
     def _lower(self, node: p.Node) -> Operator:
         if isinstance(node, p.Restrict) and (started := self._started(node)) is not None:
             return started
-        summary = summary_of(node)
-        if summary is not None:
-            return self._summarized(summary)
-        if isinstance(node, p.Aggregate) and (summary := summary_of_groups(node)) is not None:
-            return self._grouped(node, summary)
+        if summaries := summaries_of(node):
+            return self._summarized(summaries)
+        if isinstance(node, p.Aggregate) and (parts := parts_of(node)):
+            return self._grouped(node, parts)
         inputs = tuple(map(self.lower, node.inputs))
         match node:
             case p.Scan():
@@ -157,7 +161,7 @@ class Graph:
                 return self._run(Multiplicity(left.schema, kind, closes(node)), inputs[0], right)
             case p.Aggregate(source, keys, calls, until):
                 until = earliest(until, closes(source, keys))
-                return self._run(GroupAggregate(source.schema, keys, calls, until), *inputs)
+                return self._run(self._groups(source, keys, calls, until), *inputs)
             case p.RowWindow(source, rows, partition, order):
                 return self._newest(source, rows, partition, order)
             case p.Upsert(source, key, order, deleted):
@@ -182,7 +186,17 @@ class Graph:
                 return self._run(restriction, *inputs)
         raise NotImplementedError(type(node).__name__)
 
-    # --- groups that are wanted from some time on -----------------------------------------------
+    # --- groups ---------------------------------------------------------------------------------
+
+    def _groups(
+        self,
+        source: p.Node,
+        keys: tuple[str, ...],
+        calls: tuple[AggregateCall, ...],
+        until: Expr | None,
+    ) -> GroupAggregate:
+        grows = p.append_only(source)
+        return GroupAggregate(source.schema, keys, calls, until, append_only=grows)
 
     def _started(self, node: p.Restrict) -> Operator | None:
         """Groups that start when their keys say so, which the aggregate can see to by itself."""
@@ -202,35 +216,55 @@ class Graph:
                 rows = self._from(source, start)
                 return rows and self._run(Select(predicate), rows)
             case p.Aggregate(source, keys, calls, until) if keys and columns(start) <= set(keys):
-                if summary_of_groups(node) is not None:
+                if parts_of(node):
                     return None
                 until = latest(earliest(until, closes(source, keys)), shifted(start, "+", 1))
-                kernel = GroupAggregate(source.schema, keys, calls, until, start=start, opens=True)
-                return self._run(kernel, self.lower(source))
+                groups = self._groups(source, keys, calls, until)
+                return self._run(replace(groups, start=start, opens=True), self.lower(source))
         return None
 
     # --- summaries ------------------------------------------------------------------------------
 
-    def _summarized(self, summary: Summary, calls: tuple[AggregateCall, ...] = ()) -> Operator:
-        """A join of summaries, and what its columns are; `calls` are those that sums are for."""
+    def _summarized(
+        self, summaries: tuple[Summary, ...], calls: tuple[AggregateCall, ...] = ()
+    ) -> Operator:
+        """Joins of summaries, and what their columns are; `calls` are those that sums are for."""
+        parts = [self._product(summary, calls) for summary in summaries]
+        return parts[0] if len(parts) == 1 else self._distinct(self._run(Merge(), *parts))
+
+    def _product(self, summary: Summary, calls: tuple[AggregateCall, ...]) -> Operator:
         inputs = tuple(map(self.lower, summary.inputs))
         schemas = tuple(operator.schema for operator in inputs)
         chosen = tuple(sorted({name for _, e in summary.outputs for name in columns(e)}))
         kernel: Kernel
         if summary.rankings is not None:
             kernel = DistinctProduct(
-                schemas, summary.conditions, chosen, summary.rankings, summary.best
+                schemas, summary.conditions, chosen, summary.rankings, summary.keys, summary.best
             )
         else:
             sums = tuple(_sums_of(names, calls) for names in summary.summed)
-            kernel = CountedProduct(schemas, summary.conditions, chosen, sums)
+            kernel = CountedProduct(schemas, summary.conditions, chosen, sums, summary.keys)
         return self._run(Project(summary.outputs), self._run(kernel, *inputs))
 
-    def _grouped(self, node: p.Aggregate, summary: Summary) -> Operator:
-        rows = self._summarized(summary, node.calls)
-        summed = tuple(name for names in summary.summed for name in names)
+    def _grouped(self, node: p.Aggregate, parts: tuple[Part, ...]) -> Operator:
+        """The groups of each part, which are the same, side by side."""
         until = closes(node.input, node.keys)
-        kernel = GroupAggregate(node.input.schema, node.keys, node.calls, until, summed)
+        first, *others = (self._group(node, part, until) for part in parts)
+        whole = first
+        for i, other in enumerate(others):
+            keys = {key: Column(f"__{i}.{key}", other.schema.field(key).type) for key in node.keys}
+            names = [keys[name].name if name in keys else name for name in other.schema.names]
+            on = tuple(p.Equality(key, own.name, null_safe=True) for key, own in keys.items())
+            theirs = None if until is None else substitute(until, keys)
+            whole = self._inner(whole, self._named(other, names), on, until, theirs)
+        return whole if len(parts) == 1 else self._columns(whole, node.schema.names)
+
+    def _group(self, node: p.Aggregate, part: Part, until: Expr | None) -> Operator:
+        rows = self._summarized(part.summaries, part.calls)
+        summed = tuple(name for names in part.summaries[0].summed for name in names)
+        best = any(summary.best for summary in part.summaries)
+        grows = not best and p.append_only(node.input)
+        kernel = GroupAggregate(part.rows, node.keys, part.calls, until, summed, grows)
         return self._run(kernel, rows)
 
     # --- joins ----------------------------------------------------------------------------------
@@ -238,7 +272,8 @@ class Graph:
     def _join(self, node: p.Join, left: Operator, right: Operator) -> Operator:
         keep_left = earliest(node.keep_left, meets(node, left=True))
         keep_right = earliest(node.keep_right, meets(node, left=False))
-        inner = self._inner(left, right, node.on, keep_left, keep_right)
+        few = (has_few_values(node.left), has_few_values(node.right))
+        inner = self._inner(left, right, node.on, keep_left, keep_right, few)
         if node.where is not None:
             inner = self._run(Select(node.where), inner)
         pairs = None if node.where is None else inner
@@ -266,6 +301,7 @@ class Graph:
         on: tuple[p.Equality, ...],
         keep_left: Expr | None = None,
         keep_right: Expr | None = None,
+        few: tuple[bool, bool] = (False, False),
     ) -> Operator:
         kernel = InnerJoin(
             left.schema,
@@ -275,6 +311,7 @@ class Graph:
             tuple(equality.null_safe for equality in on),
             keep_left,
             keep_right,
+            few,
         )
         return self._run(kernel, left, right)
 

@@ -21,6 +21,8 @@ from penstock.algebra.expr import is_simple
 from penstock.algebra.plan import Node
 from penstock.physical.branches import Branch, branches
 from penstock.physical.distribution import Key, satisfies
+from penstock.physical.expiry import Strategy
+from penstock.physical.expiry.planning import planned
 from penstock.physical.lower import Graph, Operator
 from penstock.physical.transforms import Project, Select
 from penstock.state.run import AreaSpec
@@ -161,7 +163,10 @@ def view_area(view: str) -> str:
 
 def view_spec(view: str, schema: pa.Schema, key: Key | None = None) -> AreaSpec:
     """What a view holds: records, spread by its key or, without one, by all of their columns."""
-    return AreaSpec(view_area(view), schema, tuple(schema.names) if key is None else key)
+    if key is not None:
+        return AreaSpec(view_area(view), schema, key)
+    fixed = tuple(f.name for f in schema if pa.types.is_primitive(f.type))
+    return AreaSpec(view_area(view), schema, tuple(schema.names), hashed=fixed or None)
 
 
 def base_area(view: str) -> str:
@@ -169,10 +174,10 @@ def base_area(view: str) -> str:
     return f"base {view}"
 
 
-def program_of(plan: Node, name: str = "") -> Program:
+def program_of(plan: Node, name: str = "", expiry: Strategy = "piggyback") -> Program:
     """The program of one plan by itself."""
     compiler = Compiler()
-    compiler.add(name, plan)
+    compiler.add(name, plan, expiry=expiry)
     return compiler.program()
 
 
@@ -191,9 +196,17 @@ class Compiler:
         self._rounds: dict[str, int] = {}
         self._areas: dict[str, AreaSpec] = {}
 
-    def add(self, name: str, plan: Node, key: Key | None = None, apart: bool = False) -> None:
+    def add(
+        self,
+        name: str,
+        plan: Node,
+        key: Key | None = None,
+        expiry: Strategy = "piggyback",
+        apart: bool = False,
+    ) -> None:
         """One more view; what it has in common with others is theirs, too, unless it is apart."""
-        root = (Graph(name) if apart else self._graph).lower(plan)
+        graph = Graph(name) if apart else self._graph
+        root = planned(graph, graph.lower(plan), expiry)
         self.put(name, root, view_spec(name, root.schema, key))
 
     def put(self, name: str, root: Operator, area: AreaSpec) -> None:

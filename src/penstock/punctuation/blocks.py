@@ -14,13 +14,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from penstock.punctuation import pattern as pt
-from penstock.punctuation.pattern import ANY, Constant, Pattern, ValueList
-from penstock.punctuation.table import Table, aligned, concat
+from penstock.punctuation.keys import aligned
+from penstock.punctuation.pattern import ANY, Pattern
+from penstock.punctuation.table import Table, concat
 from penstock.punctuation.valuesets import ValueSets
 from penstock.record import Columns, Ints, Mask
 
@@ -89,11 +90,13 @@ def arranged(boxes: Iterable[Sides]) -> tuple[Block, ...]:
     loose: list[Box] = []
     waiting = list(boxes)
     while waiting:
-        for block in _dispatched(waiting.pop()):
-            if isinstance(block, Box):
-                loose.append(block)
+        sides = waiting.pop()
+        for part in dispatched(sides, np.arange(len(sides[0][1]) if sides else 1)):
+            if part.spread is None:
+                loose += boxes_of(part.sides, len(part.rows))
             else:
-                tables.setdefault(block.shape, []).append(block)
+                table = Table.of(part.sides, part.spread)
+                tables.setdefault(table.shape, []).append(table)
         if not waiting:
             for shape, found in list(tables.items()):
                 table = concat(found)
@@ -109,6 +112,12 @@ def arranged(boxes: Iterable[Sides]) -> tuple[Block, ...]:
     merged = [found[0] for found in tables.values() if len(found[0])]
     merged = [table for table in merged if not table.sets.is_nothing.all()]
     return (*_absorbed(merged), *_uncovered(loose, merged))
+
+
+def boxes_of(sides: Sides, count: int) -> list[Box]:
+    """One box for each row."""
+    rows = np.arange(count)[:, None]
+    return [Box(tuple((a, s.take(row)) for a, s in sides)) for row in rows]
 
 
 def combined(a: Block, b: Block) -> list[tuple[Side, ...]]:
@@ -136,73 +145,89 @@ def covers(block: Block, sides: Sides) -> bool:
     if isinstance(block, Box):
         return block.covers(Box(tuple(sides)))
     mine = [(attribute, wanted[attribute]) for attribute in sorted(block.attributes)]
-    asked = _written_out(mine, block.spread)
-    if asked is None:
+    sizes = [int(sets.sizes[0]) for attribute, sets in mine if attribute != block.spread]
+    if min(sizes, default=1) < 0 or prod(sizes) > _MOST_MULTIPLIED:
         return False
+    asked = Table.of(multiplied(mine, block.spread)[1], block.spread)
     met = Table.of(combined(asked, block)[0], block.spread)
     pairs = zip(met.sides(), asked.sides(), strict=True)
     return all(found[1] == side[1] for found, side in pairs)
 
 
-def _dispatched(sides: Sides) -> Iterator[Block]:
+class Part(NamedTuple):
+    """Some rows of boxes, as they are to be kept: in a table, or where `spread` is None, alone.
+
+    `rows` are the numbers of the boxes; one whose lists were written out is there several times.
+    """
+
+    rows: Ints
+    sides: Sides
+    spread: int | None
+
+
+def dispatched(sides: Sides, rows: Ints) -> Iterator[Part]:
+    """Boxes, numbered by `rows`, by which of their sides have one element, several, or all.
+
+    Sides of all values are left out, and so are boxes that match nothing.
+    """
     if not sides:
-        yield EVERYTHING
+        yield Part(rows, sides, None)
         return
-    count = len(sides[0][1])
-    alive = np.ones(count, dtype=np.bool_)
+    alive = np.ones(len(rows), dtype=np.bool_)
     for _, sets in sides:
         alive &= ~sets.is_nothing
     for attribute, sets in sides:
         full = np.flatnonzero(alive & sets.is_everything)
         if len(full):
-            yield from _dispatched([(a, s.take(full)) for a, s in sides if a != attribute])
+            rest = [(a, s.take(full)) for a, s in sides if a != attribute]
+            yield from dispatched(rest, rows[full])
             alive[full] = False
     several = np.stack([~sets.points[0] for _, sets in sides])
     crowded = several.sum(axis=0)
     for at, (attribute, _) in enumerate(sides):
         last = at == len(sides) - 1
         mine = (crowded == 1) & several[at] | ((crowded == 0) & last)
-        rows = np.flatnonzero(alive & mine)
-        if len(rows):
-            yield Table.of([(a, s.take(rows)) for a, s in sides], attribute)
-    for row in np.flatnonzero(alive & (crowded > 1)).tolist():
-        yield from _multiplied([(a, s.take(np.array([row]))) for a, s in sides])
+        if np.any(alive & mine):
+            yield _part(sides, rows, np.flatnonzero(alive & mine), attribute)
+    if np.any(alive & (crowded > 1)):
+        yield from _written_out(_part(sides, rows, np.flatnonzero(alive & (crowded > 1)), None))
 
 
-def _multiplied(sides: Sides) -> Iterator[Block]:
-    """One box with several sides of several values: its lists written out, or as it is."""
-    lists = {attribute: _listed(sets) for attribute, sets in sides}
-    ranges = [attribute for attribute, values in lists.items() if not values]
-    spread = ranges[0] if ranges else max(lists, key=lambda attribute: len(lists[attribute]))
-    yield _written_out(sides, spread) or Box(tuple(sides))
+def _part(sides: Sides, rows: Ints, chosen: Ints, spread: int | None) -> Part:
+    return Part(rows[chosen], [(a, s.take(chosen)) for a, s in sides], spread)
 
 
-def _written_out(sides: Sides, spread: int) -> Table | None:
-    """One box as a table, a row for each choice from its lists; None where there are too many."""
-    others = [side for side in sides if side[0] != spread]
-    rows = [[Constant(value) for value in _listed(sets)] for _, sets in others]
-    count = prod(map(len, rows))
-    if not 0 < count <= _MOST_MULTIPLIED:
-        return None
-    columns = list(zip(*product(*rows), strict=True))
-    written = {
-        attribute: pt.value_sets(column, sets.domain)
-        for (attribute, sets), column in zip(others, columns, strict=True)
-    }
-    written[spread] = dict(sides)[spread].take(np.zeros(count, dtype=np.int64))
-    return Table.of(sorted(written.items(), key=lambda side: side[0]), spread)
+def _written_out(part: Part) -> Iterator[Part]:
+    """Boxes with several sides of several values: with their lists written out, or as they are.
+
+    All sides but one are, where they are lists: that one is a range, or the longest list.
+    """
+    sizes = np.stack([sets.sizes for _, sets in part.sides])
+    spread = np.where(np.any(sizes < 0, axis=0), sizes.argmin(axis=0), sizes.argmax(axis=0))
+    others = sizes.copy()
+    others[spread, np.arange(len(part.rows))] = 1
+    count = np.where(np.all(others > 0, axis=0), others.clip(1).prod(axis=0, dtype=float), np.inf)
+    few = count <= _MOST_MULTIPLIED
+    for at, (attribute, _) in enumerate(part.sides):
+        mine = np.flatnonzero(few & (spread == at))
+        if len(mine):
+            chosen = _part(part.sides, part.rows, mine, attribute)
+            rows, sides = multiplied(chosen.sides, attribute)
+            yield Part(chosen.rows[rows], sides, attribute)
+    if not few.all():
+        yield _part(part.sides, part.rows, np.flatnonzero(~few), None)
 
 
-def _listed(sets: ValueSets) -> tuple[object, ...]:
-    """The values of a set that is a list, none where it is more."""
-    if len(sets.intervals.owner) > _MOST_MULTIPLIED:
-        return ()
-    match pt.patterns(sets):
-        case (Constant(value),):
-            return (value,)
-        case (ValueList(values),):
-            return values
-    return ()
+def multiplied(sides: Sides, spread: int) -> tuple[Ints, Sides]:
+    """Boxes with a row for each choice from the lists of all sides but one, and whose it is."""
+    written = dict(sides)
+    rows = np.arange(len(written[spread]))
+    for attribute in written:
+        if attribute != spread:
+            owner, written[attribute] = written[attribute].elements()
+            written |= {a: s.take(owner) for a, s in written.items() if a != attribute}
+            rows = rows[owner]
+    return rows, list(written.items())
 
 
 def _restricted(many: Table, one: Table) -> tuple[Side, ...]:
@@ -222,10 +247,7 @@ def _key_in(many: Table, one: Table) -> Mask:
 def _pairs(a: Table, b: Table) -> tuple[Ints, Ints]:
     """The pairs of rows that agree in the keys that both tables have."""
     shared = [key.attribute for key in a.keys if key.attribute in b.shape[0]]
-    narrow = [
-        Table(tuple(k for k in table.keys if k.attribute in shared), table.spread, table.sets)
-        for table in (a, b)
-    ]
+    narrow = [tuple(k for k in table.keys if k.attribute in shared) for table in (a, b)]
     code = np.zeros(len(a) + len(b), dtype=np.int64)
     for mine, theirs in zip(*aligned(narrow), strict=True):
         both = np.concatenate([mine.code, theirs.code])

@@ -34,6 +34,7 @@ Keys: TypeAlias = npt.NDArray[Any]
 _INT64 = (-(2**63), 2**63 - 1)
 _EXACT = Context(prec=80)
 _NARROW_DIGITS = 18
+_FEW = 16
 _EPOCH = dt.datetime(1970, 1, 1)
 _MICROS = {"s": 1_000_000, "ms": 1_000, "us": 1}
 
@@ -88,8 +89,10 @@ class Domain:
 
     def rank(self, cuts: Keys, column: pa.Array) -> Ints:
         """For each row, how many of the ascending cuts are at most its value."""
-        found = pc.search_sorted(self.searchable(cuts), self.column_keys(column), side="right")
-        return found.fill_null(0).to_numpy().astype(np.int64)
+        coded = self.column_keys(column).dictionary_encode()
+        found = pc.search_sorted(self.searchable(cuts), coded.dictionary, side="right")
+        rank = np.append(found.to_numpy().astype(np.int64), 0)
+        return rank[coded.indices.fill_null(-1).to_numpy()]
 
     def index(self, points: Keys, column: pa.Array) -> Ints:
         """For each row, which of the keys is that of its value; -1 for none and for NULL."""
@@ -209,6 +212,14 @@ class Whole(Domain):
     def key_array(self, keys: list[Any]) -> Keys:
         return np.array(keys, dtype=np.int64)
 
+    def column_of(self, keys: Keys) -> pa.Array:
+        """The inverse of `column_keys`."""
+        kind = self.type
+        if pa.types.is_date(kind) or pa.types.is_timestamp(kind) or pa.types.is_integer(kind):
+            width = pa.int32() if kind.bit_width == 32 else pa.int64()
+            return pa.array(keys.astype(np.int64)).cast(width).cast(kind)
+        return pa.array([self.value(key) for key in keys.tolist()], kind)
+
     def column_keys(self, column: pa.Array) -> Any:
         values = record.numpy(column)
         return (values if values.ndim == 1 else values[:, 0]).astype(np.int64)
@@ -217,7 +228,20 @@ class Whole(Domain):
         return keys.astype(np.int64)
 
     def rank(self, cuts: Keys, column: pa.Array) -> Ints:
-        return np.searchsorted(self.searchable(cuts), self.column_keys(column), side="right")
+        return _ranks(self.searchable(cuts), self.column_keys(column), self.first)
+
+
+def _ranks(cuts: Ints, keys: Ints, first: int) -> Ints:
+    """How many cuts are at most each key: by a table where they lie close together."""
+    if len(cuts) and cuts[0] == first:
+        return _ranks(cuts[1:], keys, first) + 1
+    span = int(cuts[-1]) - int(cuts[0]) if len(cuts) else 0
+    if len(cuts) < _FEW or span > 2 * len(keys):
+        return np.searchsorted(cuts, keys, side="right")
+    begun = np.zeros(span + 2, dtype=np.int64)
+    begun[cuts - cuts[0] + 1] = 1
+    found: Ints = np.cumsum(begun)[np.clip(keys, cuts[0] - 1, cuts[-1]) - (cuts[0] - 1)]
+    return found
 
 
 class Float(Whole):

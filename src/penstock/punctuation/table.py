@@ -13,72 +13,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
 from penstock.punctuation import pattern as pt
-from penstock.punctuation.domain import Domain, Keys
+from penstock.punctuation.keys import Key, KeyRows, concat_rows, different, levels, rows_of
 from penstock.punctuation.pattern import ANY, Pattern
-from penstock.punctuation.valuesets import ValueSets, index_of, values_of
+from penstock.punctuation.valuesets import ValueSets, values_of
 from penstock.record import Columns, Ints, Mask
-
-
-class Key(NamedTuple):
-    """The values of a key attribute: ascending keys, and a code per row; the last code is NULL."""
-
-    attribute: int
-    domain: Domain
-    keys: Keys
-    code: Ints
-
-    def codes_in(self, columns: Columns) -> Ints:
-        """The code of each record's value, -1 where it is no value of this key."""
-        column = columns[self.attribute]
-        code = self.domain.index(self.keys, column)
-        return np.where(record.valid(column), code, len(self.keys)) if column.null_count else code
-
-    def sets(self) -> ValueSets:
-        """The value of each row, as a set."""
-        known = np.flatnonzero(self.code < len(self.keys))
-        sets = ValueSets.of_points(self.domain, len(self.code), known, self.keys[self.code[known]])
-        return ValueSets(self.domain, self.code == len(self.keys), sets.owner, sets.cut)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    keys: tuple[Key, ...]
+    keys: KeyRows
     spread: int
     sets: ValueSets
 
     @staticmethod
     def of(sides: Sequence[tuple[int, ValueSets]], spread: int) -> Table:
         """From a set per row and constrained attribute; all but `spread` have one element each."""
-        keys = []
-        count = len(sides[0][1])
-        for attribute, sets in sides:
-            if attribute != spread:
-                _, key, is_null = sets.points
-                distinct, place = np.unique(key[~is_null], return_inverse=True)
-                code = np.full(count, len(distinct), dtype=np.int64)
-                code[~is_null] = place
-                keys.append(Key(attribute, sets.domain, distinct, code))
-        return Table._merged(tuple(keys), spread, dict(sides)[spread])
+        keys = tuple(Key.of(at, sets) for at, sets in sides if at != spread)
+        return Table._merged(keys, spread, dict(sides)[spread])
 
     @staticmethod
-    def _merged(keys: tuple[Key, ...], spread: int, sets: ValueSets) -> Table:
+    def _merged(keys: KeyRows, spread: int, sets: ValueSets) -> Table:
         """Rows of equal keys made one; rows that match nothing left out."""
         alive = np.flatnonzero(~sets.is_nothing)
-        sets = sets.take(alive)
-        if not keys:
-            return Table((), spread, sets.merged(np.zeros(len(sets), dtype=np.int64), 1))
-        matrix = np.stack([key.code[alive] for key in keys], axis=1)
-        rows, row = np.unique(matrix, axis=0, return_inverse=True)
-        merged = sets.merged(row.reshape(-1), len(rows))
-        coded = [key._replace(code=rows[:, at]) for at, key in enumerate(keys)]
-        return Table(tuple(coded), spread, merged)
+        keys, sets = tuple(key.take(alive) for key in keys), sets.take(alive)
+        first, row = different(keys, len(alive))
+        count = len(first) if keys else 1
+        return Table(tuple(key.take(first) for key in keys), spread, sets.merged(row, count))
 
     @property
     def shape(self) -> tuple[tuple[int, ...], int]:
@@ -93,8 +58,9 @@ class Table:
 
     def take(self, index: Ints) -> Table:
         """Some of the rows, in ascending order."""
-        keys = tuple(key._replace(code=key.code[index]) for key in self.keys)
-        return Table(keys, self.spread, self.sets.take(index))
+        return Table(
+            tuple(key.take(index) for key in self.keys), self.spread, self.sets.take(index)
+        )
 
     def with_sets(self, sets: ValueSets) -> Table:
         return Table._merged(self.keys, self.spread, sets)
@@ -106,25 +72,11 @@ class Table:
 
     @cached_property
     def _levels(self) -> list[Ints]:
-        """The different beginnings of the rows, one key longer each time, as codes."""
-        found = []
-        before = np.zeros(len(self), dtype=np.int64)
-        for key in self.keys:
-            codes, before = np.unique(before * (len(key.keys) + 1) + key.code, return_inverse=True)
-            found.append(codes)
-        return found
+        return levels(self.keys, len(self))
 
     def rows_of(self, columns: Columns, length: int) -> Ints | None:
         """The row with each record's keys, -1 for none; None where there are no keys."""
-        if not self.keys:
-            return None
-        row = np.zeros(length, dtype=np.int64)
-        for key, codes in zip(self.keys, self._levels, strict=True):
-            code = key.codes_in(columns)
-            wanted = np.where((row >= 0) & (code >= 0), row * (len(key.keys) + 1) + code, -1)
-            complete = len(codes) and codes[-1] == len(codes) - 1
-            row = np.where(wanted < len(codes), wanted, -1) if complete else index_of(codes, wanted)
-        return row
+        return rows_of(self.keys, self._levels, columns, length)
 
     def which(self, columns: Columns, length: int) -> Ints:
         """The piece that matches each record, in the order of `pieces`; -1 for none."""
@@ -163,24 +115,6 @@ def concat(tables: Sequence[Table]) -> Table:
     """What any of several tables of one shape matches."""
     if len(tables) == 1:
         return tables[0]
-    parts = aligned(tables)
-    keys = tuple(
-        part[0]._replace(code=np.concatenate([key.code for key in part]))
-        for part in zip(*parts, strict=True)
-    )
     sets = ValueSets.concat([table.sets for table in tables])
+    keys = concat_rows([table.keys for table in tables])
     return Table._merged(keys, tables[0].spread, sets)
-
-
-def aligned(tables: Sequence[Table]) -> list[tuple[Key, ...]]:
-    """The keys of tables of one shape, with codes that mean the same in all of them."""
-    columns = []
-    for parts in zip(*(table.keys for table in tables), strict=True):
-        keys = np.unique(np.concatenate([part.keys for part in parts]))
-        columns.append([_recoded(part, keys) for part in parts])
-    return [tuple(column[at] for column in columns) for at in range(len(tables))]
-
-
-def _recoded(key: Key, keys: Keys) -> Key:
-    place = np.append(np.searchsorted(keys, key.keys), len(keys))
-    return key._replace(keys=keys, code=place[key.code])

@@ -174,12 +174,17 @@ class ValueSets:
         return (np.diff(self.offset) == 0) & ~self.null
 
     @cached_property
-    def intervals(self) -> Intervals:
+    def spans(self) -> tuple[Ints, Keys, Ints]:
+        """Of each interval: its set, its first key, and where its end is, as for `Intervals`."""
         begins = np.flatnonzero(self._weight > 0)
         owner, start = self.owner[begins], self.cut[begins]
         ends = begins + 1
-        end = np.where(ends < self.offset[owner + 1], ends, -1)
-        values = np.full(len(begins), 3, dtype=np.int64)
+        return owner, start, np.where(ends < self.offset[owner + 1], ends, -1)
+
+    @cached_property
+    def intervals(self) -> Intervals:
+        owner, start, end = self.spans
+        values = np.full(len(owner), 3, dtype=np.int64)
         ended = np.flatnonzero(end >= 0)
         stop = self.cut[end[ended]]
         second = self.domain.next_of(start[ended])
@@ -206,6 +211,25 @@ class ValueSets:
         single = is_value[self.intervals.owner]
         keys[self.intervals.owner[single]] = self.intervals.start[single]
         return one, keys[one], is_null[one]
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many elements each set has; -1 where that is more than a list of them."""
+        owner, _, values, _ = self.intervals
+        found = np.bincount(owner, weights=values, minlength=len(self)).astype(np.int64)
+        found[owner[values > 2]] = -1
+        return np.where(found >= 0, found + self.null, -1) if self.domain.nullable else found
+
+    def elements(self) -> tuple[Ints, ValueSets]:
+        """Each element of sets that are lists, as a set of its own, and the set that it is of."""
+        owner, start, values, _ = self.intervals
+        two = np.flatnonzero(values == 2)
+        null = np.flatnonzero(self.null) if self.domain.nullable else np.empty(0, dtype=np.int64)
+        whose = np.concatenate([owner, owner[two], null])
+        keys = np.concatenate([start, self.domain.next_of(start[two])])
+        points = ValueSets.of_points(self.domain, len(whose), np.arange(len(keys)), keys)
+        is_null = np.arange(len(whose)) >= len(keys)
+        return whose, ValueSets(self.domain, is_null, points.owner, points.cut)
 
     # --- matching -------------------------------------------------------------------------------
 

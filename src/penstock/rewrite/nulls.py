@@ -15,7 +15,8 @@ from penstock.algebra.expr import (
     Literal,
 )
 
-_STRICT = frozenset((*COMPARISONS, *ARITHMETIC, *CONVERSIONS, "negative", "not")) - {"<=>"}
+_OTHERS = ("negative", "not", "date_format")
+_STRICT = frozenset((*COMPARISONS, *ARITHMETIC, *CONVERSIONS, *_OTHERS)) - {"<=>"}
 """Functions that are NULL where any argument is."""
 
 

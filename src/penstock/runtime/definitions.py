@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from penstock.algebra import codec
 from penstock.algebra.plan import Node, Scan
 from penstock.errors import PlanError
+from penstock.physical.expiry import Strategy
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, view_spec
 from penstock.runtime.sources import SourceDefinition
@@ -24,7 +25,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ViewDefinition:
-    """A view: its plan, its key where one is known, and the text it was written as.
+    """A view: its plan, its key where one is known, the text it was written as, and how what has
+    left its windows is noticed.
 
     No two records that are there at one time share the values of the key's columns; with the empty
     key there is at most one record at a time. `said` is what the view says, where its plan reads
@@ -34,6 +36,7 @@ class ViewDefinition:
     plan: Node
     key: tuple[str, ...] | None = None
     text: str = ""
+    expiry: Strategy = "piggyback"
     said: Node | None = None
     apart: bool = False
 
@@ -81,5 +84,5 @@ def compiler_of(views: Mapping[str, ViewDefinition], graph: Graph) -> Compiler:
     """What has compiled these views; a graph remembers the operators of those it has seen."""
     compiler = Compiler(graph)
     for name, view in views.items():
-        compiler.add(name, view.plan, view.key, view.apart)
+        compiler.add(name, view.plan, view.key, view.expiry, view.apart)
     return compiler

@@ -11,7 +11,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,12 +21,12 @@ from penstock.algebra import codec
 from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF
 from penstock.errors import PlanError
+from penstock.physical.expiry.choosing import Chooser
 from penstock.physical.lower import Graph
 from penstock.physical.program import Program, base_area, view_area
 from penstock.punctuation import Punctuation
 from penstock.punctuation.closings import Closings
 from penstock.punctuation.schemes import Punctuated
-from penstock.rewrite import check_names
 from penstock.runtime.attaching import beginning, check_kept
 from penstock.runtime.backfill import Backfill, Given
 from penstock.runtime.definitions import (
@@ -37,6 +37,8 @@ from penstock.runtime.definitions import (
 )
 from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs, store_of
+from penstock.runtime.measuring import Measures
+from penstock.runtime.options import Options
 from penstock.runtime.punctuating import (
     Punctuations,
     answers,
@@ -49,6 +51,7 @@ from penstock.runtime.punctuating import (
 )
 from penstock.runtime.reading import CommittedView, time_of
 from penstock.runtime.receiving import after_batch, check_batch, moment, timed_marks
+from penstock.runtime.rows import parquet_of
 from penstock.runtime.sources import (
     Ingest,
     IngestReport,
@@ -80,32 +83,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("penstock")
 
-UNBOUNDED = ("warn", "refuse", "allow")
-
-
-@dataclass(frozen=True)
-class Options:
-    """`retention`: for how long, in event time, a view's changes are kept (None: always).
-    `grace`: for how many seconds files stay that no commit names, for readers under way.
-    `keep_input`: whether rows are kept for views that are yet to be created.
-    `unbounded`: what becomes of views that need ever more memory: warn, refuse or allow.
-    `sharing`: whether views run on what others run already, or each of them apart.
-    `rules_off`: the names of rules that queries are not rewritten by."""
-
-    tasks: int | None = None
-    retention: int | None = None
-    grace: float = 900.0
-    keep_input: bool = True
-    unbounded: str = "warn"
-    sharing: bool = True
-    rules_off: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_names(self.rules_off)
-        if self.unbounded not in UNBOUNDED:
-            known = ", ".join(UNBOUNDED)
-            raise PlanError(f"unbounded is {self.unbounded!r}; expected one of: {known}")
-
 
 class Engine:
     def __init__(self, directory: Path, jobs: Jobs, options: Options) -> None:
@@ -122,6 +99,7 @@ class Engine:
         self._graph = Graph()
         self._punctuations = Punctuations()
         self._reviewed = BEGIN
+        self.expiry, self.measures = Chooser(), Measures()
         self._compiler = compiler_of(self.views, self._graph)
         self.program = self._compiler.program()
 
@@ -160,7 +138,7 @@ class Engine:
         A view that starts from now sees nothing of streams that came before; it runs apart.
         """
         if isinstance(definition, Node):
-            definition = ViewDefinition(definition)
+            definition = ViewDefinition(definition, expiry=self.options.expiry)
         self._check_new(name, definition)
         if isinstance(definition, ViewDefinition):
             definition = replace(definition, apart=True) if from_now else definition
@@ -198,7 +176,9 @@ class Engine:
             self.commit(Defined(name, codec.encode(definition)), *actions)
             self.definitions = {**self.definitions, name: definition}
             if isinstance(definition, ViewDefinition):
-                self._compiler.add(name, definition.plan, definition.key, definition.apart)
+                self._compiler.add(
+                    name, definition.plan, definition.key, definition.expiry, definition.apart
+                )
                 self.program = self._compiler.program()
 
     def _check_new(self, name: str, definition: Any) -> None:
@@ -297,13 +277,28 @@ class Engine:
 
     def receive_table(self, source: str, rows: pa.Table) -> IngestReport:
         """A batch that is in this process: it needs no job unless Spark has to compute on it."""
+        return self._receive(source, rows, lambda ingest: self._ingest(rows, ingest))
+
+    def receive_file(self, source: str, path: Path) -> IngestReport:
+        """A batch in a Parquet file, of which only the columns are read that are needed."""
+        given = self.source(source).given
+        if schemes_of(source, self.definitions):  # punctuations may be in any column
+            return self.receive_table(source, parquet_of(path, given))
 
         def run(ingest: Ingest) -> IngestReport:
-            if ingest.computed:
-                return self._jobs.ingest(rows, ingest, self.runs)
-            return ingest.run(rows.to_batches(), store_of(self.runs))
+            schema = pa.schema([given.field(name) for name in ingest.needed])
+            some = replace(ingest, only=ingest.needed)
+            report = self._ingest(parquet_of(path, schema), some)
+            if report.late + report.broken == 0 or self.source(source).late != "keep":
+                return report
+            return self._ingest(parquet_of(path, given), ingest)
 
-        return self._receive(source, rows, run)
+        return self._receive(source, None, run)
+
+    def _ingest(self, rows: pa.Table, ingest: Ingest) -> IngestReport:
+        if ingest.computed:
+            return self._jobs.ingest(rows, ingest, self.runs)
+        return ingest.run(rows.to_batches(), store_of(self.runs))
 
     def receive_rows(self, source: str, rows: DataFrame, batch: int | None = None) -> IngestReport:
         """A batch as a DataFrame; one with a number that was received before is not again."""
@@ -314,7 +309,7 @@ class Engine:
     def _receive(
         self,
         name: str,
-        rows: pa.Table | DataFrame,
+        rows: pa.Table | DataFrame | None,
         run: Callable[[Ingest], IngestReport],
         batch: int | None = None,
     ) -> IngestReport:
@@ -331,7 +326,7 @@ class Engine:
     def _received(
         self,
         name: str,
-        rows: pa.Table | DataFrame,
+        rows: pa.Table | DataFrame | None,
         run: Callable[[Ingest], IngestReport],
         batch: int | None,
     ) -> IngestReport | None:
@@ -346,9 +341,9 @@ class Engine:
             said = self._punctuations.of(source, self.manifest)
         keep = self.options.keep_input and state.kept
         arrived = moment(late_before) if source.arrival else None
-        schemes = schemes_of(name, self.definitions)
+        schemes = () if rows is None else schemes_of(name, self.definitions)
         marks = timed_marks(rows, schemes, source, arrived, state, self._open_from(state))
-        said, column = said.read(marks), column_of_marks(schemes)
+        said, column = said.read_columns(marks.texts, marks.at), column_of_marks(schemes)
         report = run(
             Ingest(source, lanes, late_before, self.tasks, keep, arrived, said.times, column)
         )
@@ -360,9 +355,10 @@ class Engine:
             state = after_batch(source, self.source_state(name), report, batch, keep)
             actions: list[Action] = [Received(name, state), *_filled(report)]
             if marks:
-                actions.append(Said(name, marks))
+                actions.append(Said(name, marks.entries()))
             self.commit(*actions, *self._no_longer_kept(name, state))
             self._punctuations.know(name, self.manifest, said)
+        self.measures.heard(state.largest)
         return report
 
     def _open_from(self, state: SourceState) -> int:
@@ -410,6 +406,7 @@ class Engine:
             if frontier > state.frontier:
                 ended = self._open_from(state) if frontier == INF else None
                 self.commit(Received(source, replace(state, frontier=frontier, ended=ended)))
+                self.measures.heard(frontier - 1)
 
     def set_idle(self, source: str) -> None:
         """The source holds nobody back until its next batch, whose rows may then be late."""
@@ -461,6 +458,7 @@ class Engine:
         said = {name: self._punctuations.of(self.sources[name], manifest) for name in read}
         kernels = answers(program, said)
         closed = closing(program, kernels)
+        kernels = self.expiry.told(program, kernels)
         compactions = self._compactions(areas, closed if self._reviewed < w0 else {})
         spec = StepSpec(
             program, self.runs, w0, w1, self.tasks, areas, compactions, kept, kernels, closed
@@ -475,12 +473,16 @@ class Engine:
         self.commit(*actions)
         self._condense()
         self._give_up_old_changes()
+        operators = _totals(reports)
+        self.expiry.observe(program, operators)
+        self.measures.stepped(program, operators, reports, w1)
         progress = {
             "version": self.manifest.version,
             "frontier": w1,
-            "operators": _totals(reports),
+            "operators": operators,
             "state": self._sizes(program.specs()),
             "kept": self._sizes(kept),
+            "tasks": _seconds(reports),
             "seconds": {"run": ran - started, "commit": time.perf_counter() - ran},
         }
         logger.info("step to %s: %s", w1, progress["seconds"])
@@ -513,10 +515,12 @@ class Engine:
     def _condense(self) -> None:
         """Write what punctuations have said in fewer words, where time has passed them."""
         for name, source in self.sources.items():
-            if not source.is_table:
+            with self._mutex:
                 entries = self._punctuations.condensed(source, self.manifest)
                 if entries is not None:
+                    closings = self._punctuations.of(source, self.manifest)
                     self.commit(Said(name, entries, anew=True))
+                    self._punctuations.know(name, self.manifest, closings)
 
     def _give_up_old_changes(self) -> None:
         """Move publications that are older than the retention into the base of their view.
@@ -576,13 +580,21 @@ def _filled(report: IngestReport) -> list[Action]:
     return [Changed(area, tuple(refs)) for area, refs in report.areas.items() if refs]
 
 
+def _seconds(reports: Iterable[Report]) -> dict[str, float]:
+    """How long all tasks together were busy with what, within the run."""
+    found: dict[str, float] = {}
+    for report in reports:
+        for what, seconds in report.seconds.items():
+            found[what] = found.get(what, 0.0) + seconds
+    return found
+
+
 def _totals(reports: Iterable[Report]) -> dict[str, dict[str, float]]:
     """What all tasks together report of each operator."""
     totals: dict[str, dict[str, float]] = {}
     for report in reports:
         for metric in report.metrics:
             total = totals.setdefault(metric["operator"], {})
-            for name, value in metric.items():
-                if name != "operator":
-                    total[name] = total.get(name, 0) + value
+            for name in metric.keys() - {"operator"}:
+                total[name] = total.get(name, 0) + metric[name]
     return totals

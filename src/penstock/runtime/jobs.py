@@ -198,9 +198,15 @@ def run_round(spec: StepSpec, round: int, task: int, batches: Batches) -> Batche
             if edge.mode == "spark":
                 yield wire.rows(out, edge, receiver, x)
             else:
-                for part in wire.packed(x):
+                parts = wire.packed(x)
+                while (part := _next(parts, report)) is not None:
                     yield wire.row(out, number, receiver, part)
     yield wire.row(out, wire.REPORT, task, wire.packed_report(report))
+
+
+def _next(parts: Iterator[bytes], report: Report) -> bytes | None:
+    with report.timed("exchange"):
+        return next(parts, None)
 
 
 def _in_task(pickled: bytes, round: int) -> Callable[[Batches], Batches]:

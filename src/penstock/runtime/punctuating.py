@@ -32,7 +32,7 @@ class Punctuations:
         if source.is_table:
             return Closings.finite(source.schema)
         entries = manifest.punctuations.get(source.name, ())
-        nothing = ((), BEGIN, Closings.none(source.schema))
+        nothing = ((), BEGIN, Closings(source.schema))
         before, frontier, closings = self._read.get(source.name, nothing)
         if entries is not before or frontier < manifest.frontier:
             if entries[: len(before)] != before:
@@ -51,7 +51,7 @@ class Punctuations:
         if source.is_table:
             return Closings.finite(source.schema)
         entries = manifest.punctuations.get(source.name, ())
-        closings = Closings.none(source.schema).read(entries)
+        closings = Closings(source.schema).read(entries)
         return replace(closings, ended=_ended(source, manifest))
 
     def condensed(self, source: SourceDefinition, manifest: Manifest) -> tuple[Entry, ...] | None:
@@ -64,7 +64,7 @@ class Punctuations:
         if len(entries) < _MANY or frontier == BEGIN:
             return None
         closings = self.of(source, manifest)
-        if 2 * len(closings.timed) > len(entries):
+        if 2 * len(closings.schedule) > len(entries):
             return None
         return tuple((words, frontier if at == BEGIN else at) for words, at in closings.entries())
 

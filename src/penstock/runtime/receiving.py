@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from penstock.element import BEGIN, INF
 from penstock.errors import LateRowError, UngrammaticalRowError
-from penstock.punctuation.closings import Entry
 from penstock.punctuation.schemes import Scheme
 from penstock.runtime.reading import time_of
-from penstock.runtime.schemes import marks_in
+from penstock.runtime.schemes import Marks, marks_in
 from penstock.runtime.sources import IngestReport, SourceDefinition
 from penstock.runtime.times import now, shown
 from penstock.state.manifest import SourceState
@@ -26,16 +27,16 @@ def moment(frontier: int) -> int:
 
 
 def timed_marks(
-    rows: pa.Table | DataFrame,
+    rows: pa.Table | DataFrame | None,
     schemes: tuple[Scheme, ...],
     source: SourceDefinition,
     arrived: int | None,
     state: SourceState,
     earliest: int,
-) -> tuple[Entry, ...]:
+) -> Marks:
     """The punctuations of a batch; one holds after the time of its row, and after all before it."""
     found = marks_in(rows, schemes, source.schema, source.time, arrived, state)
-    return tuple((words, max(t + 1, earliest)) for words, t in found)
+    return replace(found, at=np.maximum(found.at + 1, earliest))
 
 
 def check_batch(source: SourceDefinition, report: IngestReport, late_before: int) -> None:
@@ -44,9 +45,9 @@ def check_batch(source: SourceDefinition, report: IngestReport, late_before: int
         return
     if report.broken:
         raise UngrammaticalRowError(
-            f"source {source.name}: {report.broken} rows were ruled out by a punctuation, or hold "
-            "a text that is none; none of the batch was taken. Punctuate later, or declare the "
-            "source LATE KEEP or LATE DROP"
+            f"source {source.name}: {report.broken} rows were ruled out by a punctuation, a CHECK "
+            "or NOT NULL, or hold a text that is no punctuation; none of the batch was taken. "
+            "Punctuate later, promise less, or declare the source LATE KEEP or LATE DROP"
         )
     if report.late:
         complete = shown(late_before, time_of([source]))

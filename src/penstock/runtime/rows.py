@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from penstock.errors import PlanError
 
@@ -15,7 +17,12 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     Rows: TypeAlias = (
-        Sequence[dict[str, Any]] | Sequence[tuple[Any, ...]] | pa.Table | pd.DataFrame | DataFrame
+        Sequence[dict[str, Any]]
+        | Sequence[tuple[Any, ...]]
+        | pa.Table
+        | pd.DataFrame
+        | DataFrame
+        | Path
     )
     Schema: TypeAlias = str | pa.Schema | StructType
 
@@ -64,8 +71,16 @@ def table_of(rows: Any, schema: pa.Schema) -> pa.Table:
         ) from error
     raise PlanError(
         f"rows are {type(rows).__name__}; expected a list of dicts or tuples, an Arrow table, "
-        "or a pandas or Spark DataFrame"
+        "a pandas or Spark DataFrame, or the path of a Parquet file"
     )
+
+
+def parquet_of(path: Path, schema: pa.Schema) -> pa.Table:
+    """Columns of a Parquet file, or of all files in a folder, as an Arrow table of the schema."""
+    try:
+        return table_of(pq.read_table(path, columns=schema.names), schema)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise PlanError(f"{path} cannot be read as Parquet: {error}") from error
 
 
 def _misfit(rows: Any, schema: pa.Schema) -> str:

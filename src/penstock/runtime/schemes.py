@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from penstock import record
 from penstock.element import BEGIN
 from penstock.punctuation import Constant, Punctuation, Range, text
 from penstock.punctuation.bulk import well_formed, widened
+from penstock.punctuation.closings import Entry
 from penstock.punctuation.schemes import InBand, InOrder, Scheme
 from penstock.runtime.sources import event_times
 from penstock.state.manifest import SourceState
@@ -19,36 +21,51 @@ from penstock.state.manifest import SourceState
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-Mark: TypeAlias = tuple[str, int]
-"""A punctuation as text, and the time of the row that it came with."""
+
+@dataclass(frozen=True)
+class Marks:
+    """Punctuations as texts, and the times of the rows that they came with."""
+
+    texts: pa.Array
+    at: record.Ints
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(zip(self.texts.to_pylist(), self.at.tolist(), strict=True))
 
 
 def marks_in(
-    rows: pa.Table | DataFrame,
+    rows: pa.Table | DataFrame | None,
     schemes: tuple[Scheme, ...],
     schema: pa.Schema,
     time: str | None,
     arrived: int | None,
     state: SourceState,
-) -> Iterator[Mark]:
+) -> Marks:
     """The punctuations that come with a batch; texts that are none are left out."""
+    found = [Marks(pa.array([], pa.string()), np.empty(0, dtype=np.int64))]
     for scheme in schemes:
         match scheme:
             case InBand(column):
-                yield from _written(rows, column, schema, time, arrived)
+                found.append(_written(rows, column, schema, time, arrived))
             case InOrder():
-                yield from _reached(rows, scheme, schema, time, arrived, state)
+                reached = list(_reached(rows, scheme, schema, time, arrived, state))
+                texts, at = zip(*reached, strict=True) if reached else ((), ())
+                found.append(Marks(pa.array(texts, pa.string()), np.array(at, dtype=np.int64)))
+    texts = pa.concat_arrays([marks.texts for marks in found])
+    return Marks(texts, np.concatenate([marks.at for marks in found]))
 
 
 def _written(
     rows: Any, column: str, schema: pa.Schema, time: str | None, arrived: int | None
-) -> Iterator[Mark]:
+) -> Marks:
     found, at = _gathered(rows, (column,), time, arrived, not_null=True)
     texts = found.column(column).combine_chunks()
     place = schema.get_field_index(column)
     good = well_formed(texts, schema.remove(place))
-    words = widened(texts.filter(pa.array(good)), schema, place)
-    yield from zip(words, at[good].tolist(), strict=True)
+    return Marks(widened(texts.filter(pa.array(good)), schema, place), at[good])
 
 
 def _reached(
@@ -58,7 +75,7 @@ def _reached(
     time: str | None,
     arrived: int | None,
     state: SourceState,
-) -> Iterator[Mark]:
+) -> Iterator[tuple[str, int]]:
     """Where the largest value so far becomes larger; rows of one time come in any order."""
     found, at = _gathered(rows, scheme.columns, time, arrived)
     values = tuple(found.column(name).combine_chunks() for name in scheme.columns)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -16,11 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock import record
-from penstock.algebra.expr import Call, Column, Expr, substitute
+from penstock.algebra.evaluate import evaluate_mask
+from penstock.algebra.expr import Call, Column, Expr, columns, is_simple, promise, substitute
 from penstock.algebra.expr import Literal as Constant
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.errors import PlanError
-from penstock.physical.branches import STAMP
+from penstock.physical.branches import STAMP, Branch
 from penstock.physical.program import Lane
 from penstock.punctuation.bulk import well_formed
 from penstock.punctuation.closings import Times
@@ -31,6 +33,7 @@ from penstock.state.run import AreaSpec, sorted_run
 from penstock.state.store import FileStore, RunRef, SegmentWriter
 
 LatePolicy: TypeAlias = Literal["keep", "drop", "fail"]
+_KEPT = "__kept"  # whether a promise is, where Spark has to tell
 LATE_POLICIES: tuple[LatePolicy, ...] = ("keep", "drop", "fail")
 
 
@@ -46,6 +49,8 @@ class SourceDefinition:
 
     What is promised of its rows tells how much memory a view needs: a condition that is met, or
     NULL; columns that are not NULL; a number of rows, and the span of time in which no more come.
+    Views rely on it, so rows that break a condition are refused, as those are that a punctuation
+    has ruled out.
     """
 
     name: str
@@ -79,6 +84,11 @@ class SourceDefinition:
             raise PlanError(
                 f"source {self.name}: the delay is {self.delay}; it must not be negative"
             )
+
+    @cached_property
+    def promise(self) -> Expr | None:
+        """What is promised of each row, as one condition that is met, or NULL."""
+        return promise(self.promised, self.schema, self.never_null)
 
     @property
     def is_table(self) -> bool:
@@ -164,6 +174,7 @@ class Ingest:
     `arrived` is the time of rows that come without one. `closed` is what punctuations have ruled
     out, and `marks` the column, if there is one, in whose rows they come.
     What is kept for later goes into a segment of its own, which outlives those of the lanes.
+    Rows may come with `only` the columns that are needed; then those refused are but counted.
     """
 
     source: SourceDefinition
@@ -174,15 +185,36 @@ class Ingest:
     arrived: int | None = None
     closed: Times | None = None
     marks: str | None = None
+    only: tuple[str, ...] | None = None
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The columns without which the rows cannot be taken."""
+        source = self.source
+        if self.keep or self.closed or self.arrived is not None:
+            return tuple(source.given.names)
+        found = {source.time, source.until, source.weight, self.marks}
+        expressions = [*self.computed.values()]
+        expressions += [] if source.promise is None else [source.promise]
+        for branch in self._branches:
+            expressions += [*branch.conditions, *branch.outputs.values()]
+        found.update(*map(columns, expressions))
+        return tuple(name for name in source.given.names if name in found)
+
+    @property
+    def _branches(self) -> Iterator[Branch]:
+        for lane in self.lanes:
+            yield from (b for b in lane.branches if b.source.name == self.source.name)
 
     @property
     def computed(self) -> dict[str, Expr]:
         """The columns that Spark adds to those of the source."""
         found: dict[str, Expr] = {}
-        for lane in self.lanes:
-            for branch in lane.branches:
-                if branch.source.name == self.source.name:
-                    found |= branch.computed
+        for branch in self._branches:
+            found |= branch.computed
+        promise = self.source.promise
+        if promise is not None and not is_simple(promise):
+            found[_KEPT] = promise
         return {name: substitute(expr, self._times) for name, expr in found.items()}
 
     @property
@@ -199,7 +231,7 @@ class Ingest:
     @property
     def _schema(self) -> pa.Schema:
         """Of the rows that come."""
-        given = self.source.schema if self.arrived is None else self.source.given
+        given = [f for f in self.source.given if self.only is None or f.name in self.only]
         added = [pa.field(name, expr.type) for name, expr in self.computed.items()]
         return pa.schema([*given, *added])
 
@@ -234,12 +266,12 @@ class Ingest:
         late = unknown | (ts < self.frontier) | (ts >= te)
         rows = Elements(batch.schema, tuple(batch.columns), ts, te, n)
         mark, broken = self._marks(rows)
-        broken |= ~mark & ~late & self._ruled_out(rows)
+        broken |= ~mark & ~late & (self._ruled_out(rows) | self._unpromised(rows))
         late &= ~mark & ~broken
         refused, good = late | broken, ~(late | broken | mark)
         accepted, too_late, out = map(int, map(np.count_nonzero, (good, late, broken)))
         report = IngestReport(accepted, too_late, out)
-        if np.any(refused) and self.source.late == "keep":
+        if np.any(refused) and self.source.late == "keep" and self.only is None:
             self._keep(late_area(self.source), rows.where(refused), lasting, report)
         rows = rows.where(good)
         if len(rows):
@@ -269,6 +301,15 @@ class Ingest:
             return np.zeros(len(rows), dtype=np.bool_)
         known = rows.select(self.source.schema.names).columns
         return self.closed.first(known, len(rows)) <= rows.ts
+
+    def _unpromised(self, rows: Elements) -> record.Mask:
+        """The rows that break what is promised of them."""
+        kept = self.source.promise
+        if kept is None:
+            return np.zeros(len(rows), dtype=np.bool_)
+        if not is_simple(kept):
+            kept = Column(_KEPT, pa.bool_())
+        return evaluate_mask(Call("not", (kept,), pa.bool_()), rows)
 
     def _keep(
         self, area: AreaSpec, rows: Elements, lasting: SegmentWriter, report: IngestReport

@@ -7,7 +7,8 @@ tasks. It reports in one row which runs it wrote: until the driver commits them,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -17,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
-from penstock.element import Elements, concat
+from penstock.element import INF, Elements, concat
 from penstock.physical.kernel import Kernel, Write
 from penstock.physical.program import (
     Edge,
@@ -35,6 +36,7 @@ from penstock.state.manifest import AreaState
 from penstock.state.run import AreaSpec, Run, owned, sorted_run
 from penstock.state.store import ALL_HASHES, FileStore, RunRef, SegmentWriter
 
+_MOST_TOLD = 32
 EMPTY_KEY = int(record.hash_rows((), 1)[0])
 
 
@@ -77,12 +79,29 @@ class StepSpec:
 
 @dataclass
 class Report:
-    """What a task did in a round, as told to the driver."""
+    """What a task did in a round, as told to the driver, and how long each part of it took."""
 
     areas: dict[str, list[RunRef]] = field(default_factory=dict)
     frontiers: dict[str, int] = field(default_factory=dict)
     views: dict[str, RunRef] = field(default_factory=dict)
     metrics: list[dict[str, Any]] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    times: dict[str, list[int]] = field(default_factory=dict)
+    """At which times views change: some of them, and last the first."""
+    late: dict[str, list[int]] = field(default_factory=dict)
+    """By how much operators noticed ends too late: some of it, and last the most."""
+
+    @contextmanager
+    def timed(self, what: str) -> Iterator[None]:
+        started = perf_counter()
+        yield
+        self.seconds[what] = self.seconds.get(what, 0.0) + perf_counter() - started
+
+
+def _some(values: Ints) -> list[int]:
+    """Values at equal distances, few enough to be told in a report."""
+    some: list[int] = values[:: len(values) // _MOST_TOLD + 1].tolist()
+    return some
 
 
 class RoundTask:
@@ -106,15 +125,17 @@ class RoundTask:
         """
         self._arrived = arrived
         if self._round == 0:
-            with self._store.segment() as compacted:
+            with self._report.timed("compact"), self._store.segment() as compacted:
                 self._compact(compacted)
-        with self._store.segment() as segment:
+        with self._report.timed("operators"), self._store.segment() as segment:
             for number, place in enumerate(self._program.places):
                 if place.round == self._round:
                     self._results[number] = self._run_place(number, place, segment)
-        with self._store.segment() as published:
+        with self._report.timed("publish"), self._store.segment() as published:
             self._publish(published)
-        sent = {edge.number: self._send(edge) for edge in self._program.edges if self._passes(edge)}
+        with self._report.timed("exchange"):
+            edges = [edge for edge in self._program.edges if self._passes(edge)]
+            sent = {edge.number: self._send(edge) for edge in edges}
         return self._report, sent
 
     # --- operators ------------------------------------------------------------------------------
@@ -138,12 +159,18 @@ class RoundTask:
             {
                 "operator": place.identity,
                 "rows_in": sum(map(len, inputs)),
+                "negative_in": sum(int(np.count_nonzero(x.n < 0)) for x in inputs),
+                "ending": sum(self._ending(x) for x in inputs),
                 "rows_out": len(out),
                 "negative": int(np.count_nonzero(out.n < 0)),
                 "seconds": perf_counter() - started,
             }
         )
         return out
+
+    def _ending(self, x: Elements) -> int:
+        """How many rows end at a time after the step."""
+        return int(np.count_nonzero((x.te >= self._w1) & (x.te < INF)))
 
     def _made_by_spark(self, place: Place) -> bool:
         match place.origins:
@@ -160,6 +187,9 @@ class RoundTask:
         result = kernel.step(areas, inputs, self._spec.w0, self._spec.w1)
         for name, write in result.writes.items():
             self._write(place.area_name(areas[name].spec), areas[name].spec, write, segment)
+        if result.late is not None and len(result.late):
+            name = f"{type(kernel).__name__} {place.identity}"
+            self._report.late[name] = [*_some(result.late), int(result.late.max())]
         return result.out
 
     def _input(self, origin: Origin, schema: pa.Schema) -> Elements:
@@ -216,6 +246,8 @@ class RoundTask:
                 out = self._input(origin, spec.schema)
                 if len(out):
                     self._report.views[view] = segment.write(sorted_run(spec, out))
+                    ended = out.te[out.te < self._w1]
+                    self._report.times[view] = [*_some(out.ts), *_some(ended), int(out.ts.min())]
 
     def _passes(self, edge: Edge) -> bool:
         return edge.leaves <= self._round < edge.arrives

@@ -50,4 +50,4 @@ def _stream(plan: Node, source: SourceDefinition, kind: str) -> Relation:
 
 def scan_of(source: SourceDefinition) -> Scan:
     """A source as the append-only stream of its rows; a table never changes."""
-    return Scan(source.name, source.schema, append_only=True, time=source.time)
+    return Scan(source.name, source.schema, True, source.time, source.promise)

@@ -16,6 +16,7 @@ from penstock.memory.asking import verdict
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
 from penstock.memory.scene import Scene
+from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
@@ -290,16 +291,25 @@ class Commands:
         self._define_constants(bound)
         said = in_order(bound.plan, self._engine)
         alone = plan = self._rewritten(said)
-        apart = statement.from_now or not self._engine.options.sharing
+        expiry = self._expiry(statement)
+        apart = statement.from_now or self._session.shared_views.are_off(expiry)
         if not apart:
             plan = self._session.shared_views.share(said, alone).plan
         self._check_memory(statement, alone)
-        definition = ViewDefinition(plan, bound.key, statement.text, said, apart)
+        definition = ViewDefinition(plan, bound.key, statement.text, expiry, said, apart)
         self._engine.define(name, definition, statement.from_now)
         return " ".join([f"View {name} is created.", *waits_for(alone)])
 
     def _rewritten(self, plan: Node) -> Node:
         return rewrite(plan, self._engine.options.rules_off)
+
+    def _expiry(self, of: s.Query | s.CreateView) -> Strategy:
+        """How a view is to expire tuples: by its options, or by the session's."""
+        options = of.options if isinstance(of, s.CreateView) else ()
+        for key, _ in options:
+            if key.lower() != "expiry":
+                raise PlanError(f"A view has no option {key}. There is expiry.")
+        return check(next((value for _, value in options), self._engine.options.expiry))
 
     def _define_constants(self, bound: BoundView) -> None:
         for name, rows in bound.constants.items():
@@ -378,11 +388,12 @@ class Commands:
         if statement.aspect is s.Aspect.MEMORY:
             return Result(str(self._memory(statement.of)))
         plan = in_order(self._bound(query).plan, self._engine)
+        options = self._engine.options
         if statement.aspect is s.Aspect.SHARING:
             shared = self._session.shared_views.share(plan)
-            sharing = self._engine.options.sharing
-            return Result(explained_sharing(shared, names_in(self._catalog), sharing))
-        return Result(explained_rules(plan, self._engine.options.rules_off))
+            return Result(explained_sharing(shared, names_in(self._catalog), options.sharing))
+        expiry = self._expiry(statement.of)
+        return Result(explained_rules(plan, options.rules_off, expiry, self._engine.expiry))
 
     # --- memory ---------------------------------------------------------------------------------
 

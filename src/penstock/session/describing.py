@@ -10,6 +10,9 @@ import pyarrow as pa
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node, Periodic, Scan, Sync, TimePoints
 from penstock.memory.summaries import described_summary
+from penstock.physical.expiry import Strategy
+from penstock.physical.expiry.choosing import Chooser
+from penstock.physical.expiry.explaining import outline as expiry_outline
 from penstock.physical.outline import outline as physical_outline
 from penstock.physical.program import program_of
 from penstock.rewrite import trace
@@ -125,19 +128,26 @@ def _point_text(point: Point, ticks: bool) -> str:
     )
 
 
-def explained(plan: Node) -> str:
-    """What a plan says, and what would run: one tree each."""
-    said, run = outline(plan, described_summary), physical_outline(program_of(plan), "")
-    return _trees({"logical plan": said, "physical plan": run})
+def explained(plan: Node, expiry: Strategy = "piggyback", chooser: Chooser | None = None) -> str:
+    """What a plan says, and what would run: one tree each; then how each operator notices what has
+    left its window, where anything does."""
+    program = program_of(plan, expiry=expiry)
+    said, run = outline(plan, described_summary), physical_outline(program, "")
+    trees = {"logical plan": said, "physical plan": run}
+    expiring = expiry_outline(program, chooser or Chooser())
+    return _trees(trees | ({"expiry": expiring} if expiring else {}))
 
 
-def explained_rules(said: Node, rules_off: Collection[str]) -> str:
+def explained_rules(
+    said: Node, rules_off: Collection[str], expiry: Strategy, chooser: Chooser
+) -> str:
     """A plan as it was written, as it was rewritten and by which rules, and what would run."""
     plan, fired = trace(said, rules_off)
+    found = explained(plan, expiry, chooser)
     if not fired:
-        return explained(plan)
+        return found
     rules = fill(f"rewritten by {', '.join(fired)}", 100, subsequent_indent="  ")
-    return "\n\n".join([_trees({"as written": outline(said)}), rules, explained(plan)])
+    return "\n\n".join([_trees({"as written": outline(said)}), rules, found])
 
 
 def _trees(trees: Mapping[str, str]) -> str:

@@ -33,7 +33,8 @@ def check_memory(
 ) -> None:
     """Warn of a view that needs ever more memory, or refuse it, as the session was told.
 
-    Repairs take long to find, so a warning does without.
+    Repairs take long to find, so a warning does without. Of a view that keeps more than it needs
+    there is only a warning.
     """
     policy = engine.options.unbounded
     if policy == "allow":
@@ -41,6 +42,9 @@ def check_memory(
     found = operators_of(plan, declared_by(engine, analyser))
     reasons = [operator.because for operator in found if not operator.bounded]
     if not reasons:
+        for operator in found:
+            if operator.engine_keeps is not None:
+                logger.warning(f"For now view {name} keeps more and more. {operator.engine_keeps}")
         return
     message = f"View {name} needs ever more memory. {reasons[0]}"
     if policy == "refuse":
@@ -53,11 +57,10 @@ def check_memory(
 
 
 def declared_by(engine: Engine, analyser: Callable[[], Analyser]) -> Declared:
-    """What the sources promise of their rows, and streams of those of their sources."""
+    """What streams promise of the rows of their sources, and how many rows come."""
     declared = Declared()
     for name, source in engine.sources.items():
-        never_null = {*source.never_null, *([source.time] if source.time is not None else [])}
-        declared = declared.having(name, source.promised, never_null, source.rate)
+        declared = declared.coming(name, source.rate)
     for definition in engine.definitions.values():
         if isinstance(definition, StreamDefinition) and definition.text:
             (statement,) = parse(definition.text)

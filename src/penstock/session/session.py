@@ -21,14 +21,16 @@ from penstock.algebra.expr import Expr
 from penstock.algebra.plan import Node, Scan
 from penstock.element import INF
 from penstock.errors import PlanError
+from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import Punctuation
 from penstock.punctuation.schemes import Punctuated
 from penstock.runtime.analysis import SparkAnalyser
 from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
 from penstock.runtime.feeds import Feed, PortFeed, StreamFeed
 from penstock.runtime.jobs import SparkJobs, read_view
 from penstock.runtime.listening import Listener
+from penstock.runtime.options import Options
 from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
 from penstock.runtime.rows import arrow_schema, columns_of, fitted, schema_of
 from penstock.runtime.runner import Runner
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.runtime.rows import Rows, Schema
+    from penstock.runtime.sources import IngestReport
 
 
 _STEPS_TO_GARBAGE = 20
@@ -67,9 +70,10 @@ def connect(
     how many tasks a step has; `retention`, for how long in event time changes are kept; `grace`,
     for how many seconds unnamed files stay; `keep_input`, whether rows are kept so that views can
     be created after they came; `unbounded`, whether a view that needs ever more memory makes a
-    line in the log (`warn`), is refused (`refuse`) or is as good as any (`allow`); `sharing`,
-    whether a view runs on what others run already; `rules_off`, the names of rules that queries
-    are not rewritten by.
+    line in the log (`warn`), is refused (`refuse`) or is as good as any (`allow`); `expiry`, how
+    operators notice what has left its window (`auto`, `piggyback`, `negative`,
+    `negative+messages` or `input`); `sharing`, whether a view runs on what others run already;
+    `rules_off`, the names of rules that queries are not rewritten by.
     """
     known = Options.__dataclass_fields__
     for name in options:
@@ -214,21 +218,28 @@ class Session:
         return self.scan(name)
 
     def create_view(
-        self, name: str, plan: Node, key: Sequence[str] | None = None, from_now: bool = False
+        self,
+        name: str,
+        plan: Node,
+        key: Sequence[str] | None = None,
+        expiry: Strategy | None = None,
+        from_now: bool = False,
     ) -> View:
         """A view that is always the plan's answer on the input so far.
 
         `key` names columns that no two records of the view share at any time: with it, changes
-        show an update where a record takes another's place. `from_now`: the input is what comes
-        from now on, and tables.
+        show an update where a record takes another's place. `expiry` is how its operators notice
+        what has left its window; without one, as the session says. `from_now`: the input is what
+        comes from now on, and tables.
         """
         known = None if key is None else tuple(key)
+        chosen = check(expiry or self._engine.options.expiry)
         check_memory(name, plan, self._engine, lambda: self.analyser)
-        apart = from_now or not self._engine.options.sharing
+        apart = from_now or self.shared_views.are_off(chosen)
         shared = None if apart else self.shared_views.share(plan)
         run = shared.plan if shared is not None and shared.views else plan
         said = None if run is plan else plan
-        definition = ViewDefinition(run, known, said=said, apart=apart)
+        definition = ViewDefinition(run, known, "", chosen, said, apart)
         self._engine.define(name, definition, from_now)
         return self.view(name)
 
@@ -354,13 +365,20 @@ class Session:
         return list(self._progress)
 
     def metrics(self) -> dict[str, Any]:
-        """Rows received and late per source, and the latest progress."""
+        """Rows received and late per source, tuples through operators, delays of views, and the
+        latest progress."""
+        measures = self._engine.measures
         states = {name: self._engine.source_state(name) for name in self._engine.sources}
         return {
             "frontier": self.frontier,
             "sources": {
                 name: {"accepted": s.accepted, "late": s.late, "frontier": s.frontier}
                 for name, s in states.items()
+            },
+            "operators": measures.operators(),
+            "views": {
+                name: {"expiry": view.expiry, "delay": measures.delay(name)}
+                for name, view in self._engine.views.items()
             },
             "last_step": self.last_progress,
         }
@@ -403,15 +421,22 @@ class Source:
         self.name = name
 
     def append(self, rows: Rows) -> dict[str, int]:
-        """One batch: dicts, tuples, an Arrow table, a pandas or Spark DataFrame."""
-        batch = fitted(rows, self._engine.source(self.name).given)
-        if isinstance(batch, pa.Table):
-            report = self._engine.receive_table(self.name, batch)
-        else:
-            report = self._engine.receive_rows(self.name, batch)
+        """One batch: dicts, tuples, an Arrow table, a pandas or Spark DataFrame, a Parquet file.
+
+        Of a file, given by its path, only the columns are read that views need.
+        """
+        report = self._received(rows)
         self._runner.wake()
         counts = {"accepted": report.accepted, "late": report.late}
         return {**counts, "ungrammatical": report.broken} if report.broken else counts
+
+    def _received(self, rows: Rows) -> IngestReport:
+        if isinstance(rows, Path):
+            return self._engine.receive_file(self.name, rows)
+        batch = fitted(rows, self._engine.source(self.name).given)
+        if isinstance(batch, pa.Table):
+            return self._engine.receive_table(self.name, batch)
+        return self._engine.receive_rows(self.name, batch)
 
     def attach(self, rows: DataFrame, **trigger: Any) -> StreamingQuery:
         """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""

@@ -8,6 +8,7 @@ from textwrap import indent
 
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node
+from penstock.physical.expiry import Strategy
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine
@@ -35,6 +36,10 @@ class SharedViews:
         if not options.sharing:
             return Shared(alone, alone, ())
         return self._current().share(plan, alone, options.rules_off)
+
+    def are_off(self, expiry: Strategy) -> bool:
+        """Whether a view is to run apart: all do, or its results come later than others would."""
+        return not self._engine.options.sharing or expiry == "input"
 
     @contextmanager
     def together(self, queries: Mapping[str, Node]) -> Iterator[None]:

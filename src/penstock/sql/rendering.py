@@ -68,11 +68,12 @@ def _parts(statement: Statement) -> list[str]:
                 f"OP {quote(operation)}" if operation else "",
                 "PUNCTUATED " + ", ".join(map(_scheme, punctuated)) if punctuated else "",
             ]
-        case CreateView(name, query, view_columns, if_not_exists, from_now):
+        case CreateView(name, query, view_columns, if_not_exists, from_now, options):
             return [
                 *_create("STREAMED VIEW", name, if_not_exists),
                 _names(view_columns) if view_columns else "",
                 "START NOW" if from_now else "",
+                _options(options),
                 f"AS {to_sql(query)}",
             ]
         case Query():
@@ -126,9 +127,13 @@ def _column(column: ColumnDefinition) -> str:
 def _format(format: Format | None) -> list[str]:
     if format is None:
         return []
-    options = ", ".join(f"{_option(key)} {_string(value)}" for key, value in format.options)
     name = ".".join(map(quote, format.name.split(".")))
-    return [f"USING {name}", f"OPTIONS ({options})" if options else ""]
+    return [f"USING {name}", _options(format.options)]
+
+
+def _options(options: Iterable[tuple[str, str]]) -> str:
+    listed = ", ".join(f"{_option(key)} {_string(value)}" for key, value in options)
+    return f"OPTIONS ({listed})" if listed else ""
 
 
 def _event_time(event_time: EventTime | None) -> list[str]:

@@ -214,10 +214,11 @@ class StatementParser(QueryParser):
         from_now = bool(self.skip_word("START"))
         if from_now and not self.skip_word("NOW"):
             self.complain("NOW", f"Write CREATE VIEW {name} START NOW AS SELECT a FROM s.")
+        options = self._parse_options() if self.skip_word("OPTIONS") else ()
         if not self._match(TokenType.ALIAS):
             self.complain("AS and a query", f"Write CREATE VIEW {name} AS SELECT a FROM s.")
-        told = (name, self.parse_query(), columns, if_not_exists, from_now)
-        return CreateView(*told, sql=self.sql, span=self.place(start))
+        query, rest = self.parse_query(), (columns, if_not_exists, from_now, options)
+        return CreateView(name, query, *rest, sql=self.sql, span=self.place(start))
 
     def _parse_create_stream(self, start: Token) -> CreateStream:
         if_not_exists = self._parse_if_not_exists()
@@ -589,11 +590,8 @@ class _Clauses:
 
 def _take(tree: exp.Expr, key: str) -> str | None:
     """The word under a key of a tree, removed from it."""
-    word: exp.Expr | None = tree.args.get(key)
-    if word is None:
-        return None
-    tree.set(key, None)
-    return word.name
+    word: exp.Expr | None = tree.args.pop(key, None)
+    return None if word is None else word.name
 
 
 def _types() -> str:

@@ -219,6 +219,7 @@ class CreateView(_Statement):
     columns: tuple[Name, ...] = ()
     if_not_exists: bool = False
     from_now: bool = False
+    options: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

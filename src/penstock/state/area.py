@@ -71,10 +71,13 @@ def _members(needles: Hashes, hashes: Hashes) -> Ints:
 
 def equal_pairs(needles: Hashes, hashes: Hashes) -> Iterator[tuple[Ints, Ints]]:
     """All pairs of places with equal hashes, a bounded number at a time; both are sorted."""
-    if len(hashes) == 0:
-        return
-    low = np.searchsorted(hashes, needles)
-    count = _repeats(needles, hashes, low)
+    if len(hashes):
+        low = np.searchsorted(hashes, needles)
+        yield from ranges(low, _repeats(needles, hashes, low))
+
+
+def ranges(low: Ints, count: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Each needle with the places of a range of its own, a bounded number of pairs at a time."""
     total = np.concatenate([[0], np.cumsum(count)])
     start = 0
     while total[start] < total[-1]:

@@ -27,8 +27,10 @@ _SAMPLE = 4096
 class AreaSpec:
     """What an area holds: records of a schema, hashed by some of their columns, sorted one way.
 
-    `owner` names the columns whose hash decides which task a row belongs to, where that is not the
-    key itself. `until` is from when on a row is needed no more, where that may be known only later.
+    `hashed` are those of the key that are, where they are not all: texts are dear, and where hashes
+    only split the rows among readers, others will do. `owner` names the columns whose hash decides
+    which task a row belongs to, where that is not the key itself. `until` is from when on a row is
+    needed no more, where that may be known only later.
     `repeats`: equal rows come again and again, and are worth adding up though none is taken back.
     """
 
@@ -39,6 +41,7 @@ class AreaSpec:
     owner: tuple[str, ...] | None = None
     until: Expr | None = None
     repeats: bool = False
+    hashed: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ def run_in_order(x: Elements, hashes: Hashes, keep: Ints) -> Run:
 
 
 def hash_keys(spec: AreaSpec, x: Elements) -> Hashes:
-    return record.hash_rows(x.key(spec.key), len(x))
+    return record.hash_rows(x.key(spec.key if spec.hashed is None else spec.hashed), len(x))
 
 
 def owned(spec: AreaSpec, run: Run, low: int, high: int) -> Run:

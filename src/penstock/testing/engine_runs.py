@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from random import Random
@@ -16,8 +17,11 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, INF, Elements, concat
-from penstock.runtime.engine import Engine, Options
+from penstock.physical.expiry import Strategy
+from penstock.runtime.definitions import ViewDefinition
+from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import Jobs, run_round, store_of
+from penstock.runtime.options import Options
 from penstock.runtime.reading import Reading
 from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
 from penstock.runtime.task import Report, StepSpec, hash_range
@@ -42,7 +46,7 @@ def over_sources(node: p.Node, tables: Collection[str] = ()) -> p.Node:
             return node
         case p.Scan():
             time = None if node.time is None else _TS
-            source = p.Scan(node.name, source_of(node).schema, node.append_only, time)
+            source = replace(node, columns=source_of(node).schema, time=time)
             return p.project(source, node.schema.names)
     return node.with_inputs(*(over_sources(child, tables) for child in node.inputs))
 
@@ -67,6 +71,7 @@ def run_on_engine(
     cuts: Sequence[int],
     rng: Random,
     at_any_time: bool = False,
+    expiry: Strategy = "auto",
 ) -> dict[str, Elements]:
     """All elements of each view, after steps at the cuts, restarts and changes of parallelism.
 
@@ -86,7 +91,7 @@ def run_on_engine(
 
     def define(chance: float) -> None:
         for name in [name for name in missing if rng.random() < chance]:
-            engine.define(name, missing.pop(name))
+            engine.define(name, ViewDefinition(missing.pop(name), expiry=expiry))
 
     define(0.3 if at_any_time else 1.0)
     w0 = 0

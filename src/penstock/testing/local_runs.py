@@ -10,6 +10,7 @@ from penstock.algebra import plan as p
 from penstock.algebra.outline import outline
 from penstock.algebra.reference import Record, Reference, Relation
 from penstock.element import BEGIN, INF, Elements, changes, concat, hashable
+from penstock.physical.expiry import Strategy
 from penstock.physical.local import LocalPipeline
 from penstock.state.store import Store
 from penstock.testing.cases import in_cases, lifted, with_shared_marks
@@ -29,9 +30,10 @@ def steps(
     cuts: Sequence[int],
     rng: Random,
     store: Store | None = None,
+    expiry: Strategy = "piggyback",
 ) -> Iterator[tuple[int, int, Elements]]:
     """Each step `[w0, w1)` and what comes out; within a step the input comes in any order."""
-    pipeline = LocalPipeline(plan, store)
+    pipeline = LocalPipeline(plan, store, expiry)
     scans = {node.name: node for node in plan.walk() if isinstance(node, p.Scan)}
     for w0, w1 in zip([BEGIN, *cuts], cuts, strict=False):
         inputs = {}
@@ -48,9 +50,11 @@ def run_in_steps(
     cuts: Sequence[int],
     rng: Random,
     store: Store | None = None,
+    expiry: Strategy = "piggyback",
 ) -> Elements:
     """All that comes out."""
-    return concat(plan.schema, [out for _, _, out in steps(plan, streams, cuts, rng, store)])
+    parts = steps(plan, streams, cuts, rng, store, expiry)
+    return concat(plan.schema, [out for _, _, out in parts])
 
 
 def assert_agrees_with_reference(

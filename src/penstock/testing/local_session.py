@@ -8,7 +8,8 @@ from typing import Any, TypeAlias, cast
 
 import pyarrow as pa
 
-from penstock.runtime.engine import Engine, Options
+from penstock.runtime.engine import Engine
+from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.sql.binding.local_analyser import LocalAnalyser
 from penstock.testing.engine_runs import LocalJobs

@@ -42,6 +42,9 @@ def random_expression(rng: Random, schema: pa.Schema, kind: pa.DataType, depth: 
         return _condition(rng, schema, depth)
     if kind in (INT, FLOAT):
         return _arithmetic(rng, schema, kind, depth)
+    if kind == TEXT and rng.random() < 0.2:
+        pattern = ex.Literal(rng.choice(("yyyy-MM-dd", "HH:mm:ss")), TEXT)
+        return ex.Call("date_format", (_instant(rng, schema, depth), pattern), TEXT)
     return _leaf(rng, schema, kind)
 
 
@@ -105,13 +108,17 @@ def _arithmetic(rng: Random, schema: pa.Schema, kind: pa.DataType, depth: int) -
     )
 
 
+def _instant(rng: Random, schema: pa.Schema, depth: int) -> ex.Expr:
+    arg = random_expression(rng, schema, INT, depth - 1)
+    return ex.Call("timestamp_micros", (arg,), pa.timestamp("us", "UTC"))
+
+
 def _conversion(rng: Random, schema: pa.Schema, kind: pa.DataType, depth: int) -> ex.Expr:
     """There and back by way of another type."""
     arg = random_expression(rng, schema, INT, depth - 1)
     if kind == FLOAT:
         return ex.cast(arg, FLOAT)
     if rng.random() < 0.5:
-        instant = ex.Call("timestamp_micros", (arg,), pa.timestamp("us", "UTC"))
-        return ex.Call("unix_micros", (instant,), INT)
+        return ex.Call("unix_micros", (_instant(rng, schema, depth),), INT)
     day = ex.Literal(rng.choice((None, date(1970, 1, 1), date(1970, 1, 3))), pa.date32())
     return ex.cast(ex.Call("unix_date", (day,), pa.int32()), INT)

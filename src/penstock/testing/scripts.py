@@ -31,7 +31,7 @@ import pyarrow.feather as feather
 
 from penstock.algebra.plan import Node
 from penstock.element import hashable
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import Time
 from penstock.session import Session, connect

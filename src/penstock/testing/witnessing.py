@@ -18,7 +18,7 @@ from penstock.algebra.plan import Node
 from penstock.errors import PlanError
 from penstock.memory.asking import scene_of
 from penstock.memory.prefixes import Prefix, Row, prefix_of
-from penstock.runtime.engine import Options
+from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.sql import parse
 from penstock.sql import statements as s

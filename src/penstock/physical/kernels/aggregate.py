@@ -4,10 +4,11 @@ Meaning: per group, the aggregates of the records valid at each time (equation 7
 of 6; W-Group-By of the negative-tuples paper).
 Law: a group is there while it holds a record; the group of no keys is always there.
 State: `current`, per group the sums that add and subtract; for functions that need the values
-themselves `values <columns>`, the multiset of them per group; for DISTINCT `distinct <column>`, the
-multiplicity of each value; `schedule`, the ends to come. What is said of a group is let go at the
-time `until`, from which on it has no changes. Where groups are wanted only from a `start` of their
-own on, `openings` are those that are still to start: what changes before is added up at once.
+themselves `values <columns>`, the multiset of them per group, or its first and last value where no
+record leaves the input (`append_only`) and no more is asked for; for DISTINCT `distinct <column>`,
+the multiplicity of each value; `schedule`, the ends to come. What is said of a group is let go at
+the time `until`, from which on it has no changes. Where groups are wanted only from a `start` of
+their own on, `openings` are those that are still to start: what changes before is added up at once.
 Cost: sums follow the changes of the step. Functions over the values read the groups that change.
 """
 
@@ -58,6 +59,8 @@ class GroupAggregate:
     until: Expr | None = None
     summed: tuple[str, ...] = ()
     """Columns of which the sums come as weights, in place of values."""
+    append_only: bool = False
+    """Whether no record of the input ends or goes."""
     start: Expr | None = None
     opens: bool = False
     """Whether groups start; `start` is None where it is not known yet of any when they do."""
@@ -174,7 +177,7 @@ class GroupAggregate:
         moves = replace(moves, sums=aggregate_sums.carried(moves.sums))
         writes["current"] = kept(moves, self.until, w1)
         for taken, among in values.items():
-            writes[taken.area] = kept(at(among.net(), w0), self.until, w1)
+            writes[taken.area] = kept(at(self._net(taken, among), w0), self.until, w1)
         return Result(out, writes)
 
     def _opened(self, areas: Mapping[str, Area], w0: int, w1: int) -> Elements:
@@ -192,11 +195,16 @@ class GroupAggregate:
         soon = start < min(w1, UNKNOWN)
         return replace(x, ts=np.where(soon, np.maximum(x.ts, start), w0))
 
+    def _net(self, source: ValueSource, values: Multisets) -> Elements:
+        """What the step changes of the values that can still become an answer."""
+        sides = source.sides(self.calls) if self.append_only else None
+        return values.net() if sides is None else values.net_extremes(sides)
+
     def _summed(self, changes: Elements) -> Elements:
         """The changes as what they add to the sums of their group."""
         sums = dict(changes.sums)
         for source, functions in self._sources.items():
-            if not source.distinct and source.column not in self.summed:
+            if not source.distinct and not source.reads(self.summed):
                 sums |= aggregate_sums.contributions(source, functions, changes)
         return replace(changes.select(self.keys), sums=sums)
 

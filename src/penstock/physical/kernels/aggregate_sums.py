@@ -7,7 +7,7 @@ values or each different one once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,9 @@ class Source:
         distinct = "distinct " if self.distinct else ""
         where = f" where {self.where}" if self.where else ""
         return f"{distinct}{self.column or '*'}{where}"
+
+    def reads(self, names: Collection[str]) -> bool:
+        return self.column in names or self.where in names
 
     def rows(self, x: Elements) -> Mask:
         """The rows that take part: the filter is true of them and the value is not NULL."""

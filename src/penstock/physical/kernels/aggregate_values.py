@@ -8,6 +8,7 @@ far, and that is a range of the rows in frame order.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -16,10 +17,11 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
-from penstock.algebra.aggregates import LISTS, PERCENTILES, AggregateCall
+from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
 from penstock.element import Elements, running_sum
 from penstock.physical import exact
 from penstock.physical.kernel import Timeline
+from penstock.physical.kernels.aggregate_sums import FUNCTIONS as SUMS
 from penstock.physical.kernels.aggregate_sums import Source
 from penstock.physical.order_statistics import extremes, kth
 from penstock.record import Direction, Ints, Mask, starts_of
@@ -53,6 +55,16 @@ class ValueSource:
 
     def columns(self, keys: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*keys, *self.args)))
+
+    def sides(self, calls: Iterable[AggregateCall]) -> frozenset[bool] | None:
+        """Whether the calls ask for the last of these values, the first, or both; None: for more.
+
+        First and last are those of an order, not of time.
+        """
+        own = [c for c in calls if c.function not in SUMS and ValueSource.of(c) == self]
+        if any(call.function not in (*CHOICES, *TIMED) for call in own):
+            return None
+        return frozenset(asks_for_last(call) for call in own)
 
     def rows(self, x: Elements) -> Ints:
         """The rows that take part; of a multiset of different values all do."""
@@ -99,9 +111,25 @@ class Multisets:
 
     def net(self) -> Elements:
         """What the step changes in the multisets."""
-        n = np.where(self.row < self.new, self.n, 0)
-        net = np.add.reduceat(n[self.order], np.flatnonzero(self.fresh)) if len(n) else n
+        net = self._per_value(np.where(self.row < self.new, self.n, 0))
         return replace(self.x.take(self.holder[net != 0]), n=net[net != 0])
+
+    def net_extremes(self, sides: Collection[bool]) -> Elements:
+        """What the step changes in the first and the last values, of groups that only grow.
+
+        `sides` says which of the two are asked for; each is there once.
+        """
+        n = -self._per_value(np.where(self.row < self.new, 0, self.n))
+        ends = np.append(self.offset[1:], len(self.holder)) - 1
+        filled = self.offset <= ends
+        found = [(ends if greatest else self.offset)[filled] for greatest in sides]
+        n[np.unique(np.concatenate(found))] += 1
+        return replace(self.x.take(self.holder[n != 0]), n=n[n != 0])
+
+    def _per_value(self, weight: Ints) -> Ints:
+        """A weight of the rows, added up for each different value."""
+        first = np.flatnonzero(self.fresh)
+        return np.add.reduceat(weight[self.order], first) if len(first) else weight
 
     @cached_property
     def stretches(self) -> Stretches:
@@ -168,8 +196,12 @@ def finish(call: AggregateCall, kind: pa.DataType, m: Multisets) -> pa.Array:
         row = np.zeros(len(m.total), dtype=np.int64)
         row[filled] = m.at_place(np.maximum(k, 1), filled)
     else:
-        row = m.extreme(greatest=call.function in ("max", "last"))
+        row = m.extreme(asks_for_last(call))
     return m.values.take(pa.array(row, mask=m.total == 0))
+
+
+def asks_for_last(call: AggregateCall) -> bool:
+    return call.function in ("max", "last")
 
 
 def _interpolated(fraction: float, m: Multisets) -> pa.Array:

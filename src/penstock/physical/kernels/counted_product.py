@@ -39,13 +39,15 @@ Sums = tuple[tuple[Source, tuple[str, ...]], ...]
 class CountedProduct:
     """`chosen` are the columns of the result; `sums`, per input, what is added up over its rows.
 
-    A column that is only summed is not part of the record.
+    A column that is only summed is not part of the record. `keys`, per input, are columns that are
+    equal in all combinations, so that rows with other values need not meet.
     """
 
     inputs: tuple[pa.Schema, ...]
     conditions: tuple[Expr, ...]
     chosen: tuple[str, ...]
     sums: tuple[Sums, ...]
+    keys: tuple[tuple[str, ...], ...]
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -63,13 +65,13 @@ class CountedProduct:
     @cached_property
     def areas(self) -> tuple[AreaSpec, ...]:
         return tuple(
-            AreaSpec(f"input {i}", part, tuple(part.names), owner=())
+            AreaSpec(f"input {i}", part, tuple(part.names), owner=self.keys[i])
             for i, part in enumerate(self._records)
         )
 
     @property
     def spread_by(self) -> tuple[tuple[str, ...], ...]:
-        return ((),) * len(self.inputs)
+        return self.keys
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int

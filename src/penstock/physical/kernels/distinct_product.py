@@ -36,12 +36,17 @@ _FIRST_DAY = 719163  # 1970-01-01 among the days that the theory counts
 
 @dataclass(frozen=True)
 class DistinctProduct:
-    """`best` are rankings of the results, where not all of them are asked for."""
+    """`best` are rankings of the results, where not all of them are asked for.
+
+    `keys`, per input, are columns that are equal in all combinations, and part of all rankings and
+    of the results, so that rows with other values have nothing to do with each other.
+    """
 
     inputs: tuple[pa.Schema, ...]
     conditions: tuple[Expr, ...]
     chosen: tuple[str, ...]
     rankings: tuple[tuple[Ranking, ...], ...]
+    keys: tuple[tuple[str, ...], ...]
     best: tuple[Ranking, ...] = ()
 
     @cached_property
@@ -52,13 +57,13 @@ class DistinctProduct:
     @cached_property
     def areas(self) -> tuple[AreaSpec, ...]:
         return tuple(
-            AreaSpec(f"input {i}", part, tuple(part.names), owner=())
+            AreaSpec(f"input {i}", part, tuple(part.names), owner=self.keys[i])
             for i, part in enumerate(self.inputs)
         )
 
     @property
     def spread_by(self) -> tuple[tuple[str, ...], ...]:
-        return ((),) * len(self.inputs)
+        return self.keys
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int

@@ -4,13 +4,16 @@ Meaning: pairs of records valid at the same time, weights multiplied (equation 3
 Law: bilinear. New pairs are new left with all right, and old left with new right; the outer, semi
 and anti kinds are linear in this one and in distinct, and are put together by the planner.
 State: `left` and `right`, the rows that may still meet a partner, each until its `keep`.
-Cost: follows the delta, the pairs it makes, and the logarithm of the other side's area.
+Cost: follows the delta, the pairs it makes, and the logarithm of the other side's area. Of two
+deltas only rows that are valid at the same time are paired where one key has many: versions of an
+aggregate, say, on both sides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +24,12 @@ from penstock.algebra.expr import Expr
 from penstock.element import Elements, concat, consolidate, intersect
 from penstock.physical.kernel import Result, Write
 from penstock.record import Hashes, Ints
-from penstock.state.area import Area, equal_pairs
+from penstock.state.area import Area, ranges
 from penstock.state.run import AreaSpec
+
+_SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
+_FEW = 4
+"""So many pairs for each row are looked at without asking first which of them meet."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +41,8 @@ class InnerJoin:
     null_safe: tuple[bool, ...]
     keep_left: Expr | None = None
     keep_right: Expr | None = None
+    few: tuple[bool, bool] = (False, False)
+    """Which sides have so few different records that the same come again and again."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -42,12 +51,14 @@ class InnerJoin:
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
         return (
-            AreaSpec("left", self.left, self.left_key, until=self.keep_left),
-            AreaSpec("right", self.right, self.right_key, until=self.keep_right),
+            AreaSpec("left", self.left, self.left_key, until=self.keep_left, repeats=self.few[0]),
+            AreaSpec(
+                "right", self.right, self.right_key, until=self.keep_right, repeats=self.few[1]
+            ),
         )
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
         return self.left_key, self.right_key
 
     def step(
@@ -55,7 +66,7 @@ class InnerJoin:
     ) -> Result:
         left = _sorted_side(deltas[0], self.left_key, self.null_safe)
         right = _sorted_side(deltas[1], self.right_key, self.null_safe)
-        parts = [self._pair(left, right, i, j) for i, j in equal_pairs(left.hashes, right.hashes)]
+        parts = [self._pair(left, right, i, j) for i, j in _meeting(left, right)]
         for run, i, j in areas["right"].matches(left.hashes):
             parts.append(self._pair(left, _side(run.elements, self.right_key, run.hashes), i, j))
         for run, j, i in areas["left"].matches(right.hashes):
@@ -95,6 +106,33 @@ def _sorted_side(x: Elements, key: tuple[str, ...], null_safe: tuple[bool, ...])
     hashes = record.hash_rows(x.key(key), len(x))
     order = record.sort_hashes(hashes)
     return _side(x.take(order), key, hashes[order])
+
+
+def _meeting(left: _Side, right: _Side) -> Iterator[tuple[Ints, Ints]]:
+    """Pairs of rows of two deltas, with equal hashes, that may be valid at the same time."""
+    low, high = (np.searchsorted(right.hashes, left.hashes, side=side) for side in _SIDES)
+    if int(np.sum(high - low)) <= _FEW * (len(left.x) + len(right.x)):
+        yield from ranges(low, high - low)
+        return
+    a, b = left.x, right.x
+    times = np.sort(np.concatenate([a.ts, a.te, b.ts, b.te]))
+
+    def words(side: _Side, time: Ints) -> record.Words:
+        return side.hashes.astype(np.uint64) << np.uint64(32) | np.searchsorted(times, time).view(
+            np.uint64
+        )
+
+    begin_a, begin_b = words(left, a.ts), words(right, b.ts)
+    order_a, order_b = np.argsort(begin_a), np.argsort(begin_b)
+    sorted_a, sorted_b = begin_a[order_a], begin_b[order_b]
+    low = np.searchsorted(sorted_b, begin_a)
+    count = np.searchsorted(sorted_b, words(left, a.te)) - low
+    for i, place in ranges(low, np.maximum(count, 0)):  # the right one begins while the left is
+        yield i, order_b[place]
+    low = np.searchsorted(sorted_a, begin_b, side="right")
+    count = np.searchsorted(sorted_a, words(right, b.te)) - low
+    for j, place in ranges(low, np.maximum(count, 0)):  # the left one begins later than the right
+        yield order_a[place], j
 
 
 def _write(x: Elements, keep: Expr | None, w1: int) -> Write:

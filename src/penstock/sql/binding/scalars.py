@@ -86,6 +86,13 @@ def unwrapped(tree: exp.Expr) -> exp.Expr:
     return tree
 
 
+def _pattern(tree: exp.TimeToStr) -> str:
+    """The pattern of date_format, as Spark writes it."""
+    start, end = "DATE_FORMAT(NULL, '", "')"
+    text = exp.TimeToStr(this=exp.null(), format=tree.args["format"].copy()).sql(Penstock)
+    return text.removeprefix(start).removesuffix(end)
+
+
 class _NotSimpleError(Exception):
     """A part has no simple form, so the whole has none."""
 
@@ -246,6 +253,10 @@ class Scalars:
             case exp.Cast(this=this, to=to) if isinstance(tree, exp.Cast | exp.TryCast):
                 wanted = self.named_type(to.sql(Penstock), to)
                 return types.widened(part(this), wanted)
+            case exp.TimeToStr(this=exp.TimeStrToTime(this=time), args={"format": exp.Literal()}):
+                instant = types.widened(part(time), times.TIMESTAMP)
+                pattern = Literal(_pattern(tree), pa.string())
+                return instant and Call("date_format", (instant, pattern), pa.string())
             case exp.Div(this=a, expression=b):
                 return types.quotient(part(a), part(b))
             case exp.Add() | exp.Sub() if (moved := self._moved_time(tree, part)) is not None:

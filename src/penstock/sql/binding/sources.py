@@ -9,7 +9,7 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
-from penstock.algebra.expr import Call, Column, Expr, Literal, compare, conjunction
+from penstock.algebra.expr import Call, Column, Expr, Literal, compare, conjunction, promise
 from penstock.algebra.plan import Node, Scan, Upsert, project
 from penstock.algebra.times import TIMESTAMP
 from penstock.errors import PlanError, SqlContext
@@ -27,22 +27,13 @@ from penstock.sql.text import Span
 DELETES = ("-", "d", "D")
 
 
-@dataclass(frozen=True)
-class Described:
-    """A source as a query reads it, and what is promised of its rows: a condition, met or NULL."""
-
-    relation: Relation
-    condition: Expr | None
-    never_null: frozenset[str]
-
-
 def described(
     name: str,
     text: str,
     analyser: Analyser,
     integer_time: bool = False,
     allowed: Mapping[str, object] | None = None,
-) -> Described:
+) -> Relation:
     """A source of columns written as a text; without a column `ts`, it gets one for its time.
 
     `allowed` has the values of columns: (low, high), or a list or set of them all.
@@ -54,7 +45,6 @@ def described(
         fields.append(pa.field(TIME, pa.int64() if integer_time else TIMESTAMP))
     schema = pa.schema(fields)
     time = next(f.name for f in fields if f.name.lower() == TIME)
-    scan = Scan(name, schema, append_only=True, time=time)
     hidden = frozenset() if own_time else frozenset({time})
     checks = [check for column in columns for check in column.checks]
     written = promised(checks, schema, analyser, Complaints(_Check(columns)))
@@ -62,11 +52,10 @@ def described(
         *([] if written is None else [written]),
         *(_allowed(schema, column, values) for column, values in (allowed or {}).items()),
     ]
-    return Described(
-        Relation("source", scan, time, hidden),
-        conjunction(tuple(conditions)) if conditions else None,
-        frozenset([time, *(column.name for column in columns if not column.nullable)]),
-    )
+    condition = conjunction(tuple(conditions)) if conditions else None
+    never_null = [column.name for column in columns if not column.nullable]
+    scan = Scan(name, schema, True, time, promise(condition, schema, never_null))
+    return Relation("source", scan, time, hidden)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,92 @@
+"""Runs of queries through engines, one after the other; an outcome is kept at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from bench.nexmark.data import WARM_EVENTS, WARM_FILES, made, place
+from bench.nexmark.engines import PENSTOCK, Engine
+from bench.nexmark.generate import Settings
+from bench.nexmark.measuring import RunError, measure
+from bench.nexmark.results import Outcome, Results
+
+
+@dataclass(frozen=True)
+class Files:
+    """Where the files of a run are, and how many events each has."""
+
+    directory: Path
+    per_file: int
+
+    def count(self, events: int) -> int:
+        return max(1, events // self.per_file)
+
+    def place(self, events: int) -> Path:
+        return place(self.directory, events, self.count(events), Settings())
+
+    def of(self, events: int, text: bool) -> Path:
+        return made(self.directory, events, self.count(events), Settings(), text)
+
+    def warm(self, text: bool) -> Path:
+        return made(self.directory, WARM_EVENTS, WARM_FILES, Settings(), text)
+
+
+def compare(
+    results: Results,
+    engines: Iterable[Engine],
+    queries: Iterable[str],
+    events: int,
+    files: Files,
+    repeat: int,
+    timeout: float,
+) -> None:
+    """All engines take turns at a query, so that what else the machine does is shared by them."""
+    for query in queries:
+        for attempt in range(repeat):
+            for engine in engines:
+                known = results.of(engine.name, query, events)
+                failed = any(run.error for run in known)
+                if query in engine.cannot or failed or len(known) > attempt:
+                    continue
+                results.runs.append(outcome(engine, query, events, files, timeout))
+                results.write()
+
+
+def outcome(engine: Engine, query: str, events: int, files: Files, timeout: float) -> Outcome:
+    load = os.getloadavg()[0]
+    found = Outcome(engine.name, query, events, files.count(events), load=load)
+    data, warm = files.of(events, engine.text), files.warm(engine.text)
+    try:
+        measured = measure(engine, query, data, warm, timeout)
+        found = Outcome(**{**asdict(found), **asdict(measured)})
+        what = f"{found.rate:>12,.0f} events/s {found.memory >> 20:>6,} MB"
+    except RunError as error:
+        found = Outcome(**{**asdict(found), "error": str(error)})
+        what = f"failed: {error}"
+    say(f"{query:4} {engine.title:22} {what}")
+    return found
+
+
+def grow(
+    results: Results, queries: Iterable[str], sizes: Iterable[int], files: Files, timeout: float
+) -> None:
+    """Penstock alone, over more and more events; files that were not there before are deleted."""
+    wanted = tuple(queries)
+    for events in sizes:
+        folder, known = files.place(events), {(run.query, run.events) for run in results.growth}
+        made_before = folder.exists()
+        for query in wanted:
+            if (query, events) not in known:
+                results.growth.append(outcome(PENSTOCK, query, events, files, timeout))
+                results.write()
+        if not made_before:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,125 @@
+"""A query in a process of its own, on two cores, with the memory that it and its children hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.nexmark.engines import CORES, ROOT, Engine
+
+PAGE = os.sysconf("SC_PAGE_SIZE")
+EVERY = 0.2
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Seconds of the start and of the run, and the most memory, in bytes, at any moment."""
+
+    startup: float
+    seconds: float
+    memory: int
+
+
+class RunError(Exception):
+    pass
+
+
+def measure(engine: Engine, query: str, data: Path, warm: Path, timeout: float) -> Measured:
+    with tempfile.TemporaryDirectory(prefix="nexmark-") as directory:
+        report = Path(directory) / "report.json"
+        memory = run(engine, query, data, warm, timeout, Path(directory))
+        if not report.exists():
+            raise RunError("it ended without a report")
+        told = json.loads(report.read_text())
+    return Measured(told["startup"], told["seconds"], memory)
+
+
+def run(
+    engine: Engine, query: str, data: Path, warm: Path, timeout: float, directory: Path, *more: str
+) -> int:
+    """Run a worker to its end; the most memory that was seen."""
+    arguments = [query, "--report", str(directory / "report.json"), *more]
+    arguments += ["--data", str(data / "csv" if engine.text else data)]
+    arguments += ["--warm", str(warm / "csv" if engine.text else warm)]
+    command = engine.command(*arguments, "--launched", str(time.time()))
+    log = directory / "log"
+    variables = {**engine.variables(), "TMPDIR": str(directory)}
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=variables,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=two_cores,
+        )
+        try:
+            return _watched(process, timeout)
+        except RunError as error:
+            raise RunError(f"{error}: {last_words(log)}") from None
+        finally:
+            _end(process)
+
+
+def two_cores() -> None:
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
+
+
+def _watched(process: subprocess.Popen[bytes], timeout: float) -> int:
+    most, deadline = 0, time.monotonic() + timeout
+    while process.poll() is None:
+        most = max(most, resident(process.pid))
+        if time.monotonic() > deadline:
+            raise RunError(f"it took more than {timeout:.0f} s")
+        time.sleep(EVERY)
+    if process.returncode:
+        raise RunError(f"it ended with {process.returncode}")
+    return most
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End what is left of the worker's processes, which are a group of their own."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def last_words(log: Path) -> str:
+    """The end of what a worker said, or the line that tells most."""
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()]
+    causes = [line for line in lines if "Exception: " in line or "Error: " in line]
+    told = causes or [line for line in lines if line]
+    return told[-1][:300] if told else "it said nothing"
+
+
+def resident(process: int) -> int:
+    """The bytes that a process and all below it hold in memory."""
+    parents: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                stat = (entry / "stat").read_text()
+            except OSError:
+                continue
+            parent = int(stat.rsplit(")", 1)[1].split()[1])
+            parents.setdefault(parent, []).append(int(entry.name))
+    family = [process]
+    for member in family:
+        family += parents.get(member, [])
+    return sum(map(_pages, family)) * PAGE
+
+
+def _pages(process: int) -> int:
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    except (OSError, IndexError):
+        return 0

@@ -1,0 +1,225 @@
+"""docs/benchmarks.md, written from what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import exp, log
+from typing import Any
+
+from bench.nexmark.comparing import say
+from bench.nexmark.engines import CORES, ENGINES, HEAP, PENSTOCK, ROOT, Engine
+from bench.nexmark.penstock_run import QUERIES
+from bench.nexmark.results import Outcome, Results
+
+PAGE = ROOT / "docs" / "benchmarks.md"
+QUIET = 2.5  # what the runs before can leave behind
+STATELESS = ("q0", "q1", "q2", "q10", "q13", "q14", "q21", "q22")
+STATEFUL = tuple(query for query in QUERIES if query not in STATELESS)
+PEERS = tuple(engine for engine in ENGINES.values() if engine is not PENSTOCK)
+
+INTRODUCTION = """\
+# Benchmarks: Nexmark
+
+Nexmark is an auction as a stream of events: of every fifty, one is a person, three are auctions and
+46 are bids. Its 23 queries run here through Penstock, plain Structured Streaming, Apache Flink and
+Pathway, on the same events, one engine at a time. `bench/nexmark` has the generator, the queries of
+every engine and the harness; this page is what the harness wrote.
+
+```sh
+make bench-peers
+make bench-nexmark
+```
+"""
+
+METHOD = f"""\
+## Method
+
+- Every run is a process of its own on {CORES} cores, with a sink that discards. It first runs the
+  query over 20,000 events: that, and the start of all processes, is start-up and reported apart.
+  Then the clock runs from the first file to the last change.
+- Events are those of the whole stream, whatever a query reads of it. A query over persons and
+  auctions alone reads 8% of them.
+- Penstock and Structured Streaming read the parquet files, one file of each kind to a step or
+  batch; both commit what they did durably after each. Structured Streaming has two shuffle
+  partitions, the RocksDB state store with changelog checkpoints, and a heap of {HEAP}.
+- Flink reads the same rows as CSV, because its Python package has no reader of parquet, with times
+  as numbers. State is on the heap ({HEAP}), mini-batches are on (1 s, 50,000 rows), there are no
+  checkpoints. Its time is what it reports as the job's runtime.
+  q13 is a join of two streams, which keeps all bids: nothing in the package can be looked up in.
+- Pathway reads CSV too (its reader of parquet needs a licence key), as a stream, with two threads.
+  Fixed windows are computed from the time of the row.
+- q0 does nothing with the bids that it reads: it shows how fast an engine reads its files.
+- Memory is the most that a process and its children hold, sampled five times a second; pages that
+  processes share count for each of them.
+- q12 counts in windows of event time, for every engine; the published query has processing time,
+  and answers that differ from run to run. q6 is a ranking of the ten latest auctions of a seller.
+- `python -m bench.nexmark check --events 30000` compares the answers of all engines with DuckDB's.
+  Structured Streaming cannot be told that a stream is over, so windows that are still open have no
+  result.
+"""
+
+
+def write(results: Results) -> None:
+    parts = [INTRODUCTION, machine(results.about)]
+    for events in results.sizes():
+        parts += [throughput(results, events), load(results, events), others(results, events)]
+    parts += [growth(results.growth), latency(results.latency), profiles(results.profiles)]
+    parts += [unsupported(), METHOD]
+    PAGE.write_text("\n".join(part for part in parts if part))
+    say(f"wrote {PAGE.relative_to(ROOT)}")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    align = ["---"] + ["---:"] * (len(head) - 1)
+    lines = [head, align, *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def machine(about: dict[str, Any]) -> str:
+    versions = ", ".join(f"{ENGINES[name].title} {v}" for name, v in about["versions"].items())
+    return (
+        "## Machine\n\n"
+        f"{about['processor']}, {about['cores']} cores, {about['memory']} GB of memory. "
+        f"Python {about['python']}, Java {about['java']}.\n{versions}. Measured on "
+        f"{about['day']}.\n"
+    )
+
+
+def throughput(results: Results, events: int) -> str:
+    """Thousand events a second, and how many times as fast Penstock is."""
+    head = ["query", *(engine.title for engine in ENGINES.values())]
+    head += [f"to {engine.title}" for engine in PEERS]
+    rows = []
+    for query in QUERIES:
+        found = {name: results.best(name, query, events) for name in ENGINES}
+        if any(found.values()):
+            shown = [rate(ENGINES[name], query, run) for name, run in found.items()]
+            ratios = [ratio(found["penstock"], found[peer.name]) for peer in PEERS]
+            mark = " (stateful)" if query in STATEFUL else ""
+            rows.append([query + mark, *shown, *(f"{r:.1f}" if r else "" for r in ratios)])
+    means = [mean_ratio(results, events, peer) for peer in PEERS]
+    rows.append(
+        [
+            "stateful, geometric mean",
+            *[""] * len(ENGINES),
+            *(f"{m:.1f}" if m else "" for m in means),
+        ]
+    )
+    text = f"## Throughput, {events:,} events\n\nThousand events a second, and Penstock's ratio.\n"
+    if len(rows) <= len(QUERIES):
+        text += f"Only {len(rows) - 1} of {len(QUERIES)} queries have been measured so far.\n"
+    return text + "\n" + table(head, rows)
+
+
+def rate(engine: Engine, query: str, run: Outcome | None) -> str:
+    if query in engine.cannot:
+        return "cannot"
+    if run is None:
+        return ""
+    if run.error:
+        return "failed"
+    return f"{run.rate / 1e3:,.0f}" + ("*" if query in engine.partly else "")
+
+
+def ratio(ours: Outcome | None, theirs: Outcome | None) -> float:
+    if ours is None or theirs is None or ours.error or theirs.error:
+        return 0.0
+    return ours.rate / theirs.rate
+
+
+def mean_ratio(results: Results, events: int, peer: Engine) -> float:
+    best = [
+        ratio(results.best("penstock", q, events), results.best(peer.name, q, events))
+        for q in STATEFUL
+    ]
+    known = [log(r) for r in best if r]
+    return exp(sum(known) / len(known)) if known else 0.0
+
+
+def load(results: Results, events: int) -> str:
+    """Whether the machine had other things to do."""
+    loads = sorted(run.load for run in results.runs if run.events == events and run.load)
+    if not loads:
+        return ""
+    median = loads[len(loads) // 2]
+    told = f"Load of the machine before runs, the median: {median:.1f}"
+    if median > QUIET:
+        told += ". It had other work at the same time: rates are low, and ratios vary"
+    return told + ".\n"
+
+
+def others(results: Results, events: int) -> str:
+    """Memory and start-up."""
+    head = ["query", *(engine.title for engine in ENGINES.values())]
+    memory, startup = [], []
+    for query in QUERIES:
+        runs = [results.best(name, query, events) for name in ENGINES]
+        if any(runs):
+            known = [run if run and not run.error else None for run in runs]
+            memory.append([query, *(f"{run.memory >> 20:,}" if run else "" for run in known)])
+            startup.append([run.startup if run else 0.0 for run in known])
+    times = [sorted(filter(None, column)) for column in zip(*startup, strict=True)]
+    medians = [f"{each[len(each) // 2]:.1f} s" if each else "" for each in times]
+    starts = ", ".join(
+        f"{engine.title} {median}"
+        for engine, median in zip(ENGINES.values(), medians, strict=True)
+        if median
+    )
+    return (
+        f"### Memory at most, in MB\n\n{table(head, memory)}\n"
+        f"Start-up, the median over queries: {starts}.\n"
+    )
+
+
+def growth(runs: list[Outcome]) -> str:
+    if not runs:
+        return ""
+    sizes = sorted({run.events for run in runs})
+    rates = {(run.query, run.events): run.rate for run in runs if not run.error}
+    rows = []
+    for query in dict.fromkeys(run.query for run in runs):
+        found = [rates.get((query, size), 0.0) for size in sizes]
+        known = [one for one in found if one]
+        spread = f"{max(known) / min(known) - 1:.0%}" if known else ""
+        rows.append([query, *(f"{one / 1e3:,.0f}" if one else "" for one in found), spread])
+    head = ["query", *(f"{size:,} events" for size in sizes), "fastest over slowest"]
+    return f"## Growth\n\nPenstock, thousand events a second.\n\n{table(head, rows)}"
+
+
+def latency(measured: list[dict[str, Any]]) -> str:
+    if not measured:
+        return ""
+    rows = [
+        [m["query"], f"{m['rate']:,.0f}", *(f"{m[p]:.2f}" for p in ("p50", "p99", "most"))]
+        for m in measured
+    ]
+    head = ["query", "events/s", "p50, s", "p99, s", "most, s"]
+    return (
+        "## Latency\n\nPenstock in the background, fed at half of the rate that it can take: a "
+        f"file lands every {measured[0]['interval'] * 1e3:.0f} ms, and the time of an event runs "
+        "from then until its change can be read: the frontier has passed the event.\n\n"
+        + table(head, rows)
+    )
+
+
+def profiles(found: dict[str, dict[str, Any]]) -> str:
+    if not found:
+        return ""
+    parts = list(dict.fromkeys(part for one in found.values() for part in one["seconds"]))
+    rows = []
+    for query, one in found.items():
+        total = one["total"]
+        shares = [f"{one['seconds'].get(part, 0.0) / total:.0%}" for part in parts]
+        rows.append([query, f"{total:.1f}", *shares])
+    return (
+        "## Where the time goes\n\nPenstock's own timings. What tasks do is given in the time of a "
+        "task, as they run side by side.\n\n" + table(["query", "seconds", *parts], rows)
+    )
+
+
+def unsupported() -> str:
+    lines = []
+    for engine in PEERS:
+        lines += [f"- {engine.title} {query}: {why}." for query, why in engine.cannot.items()]
+        lines += [f"- {engine.title} {query}*: {what}." for query, what in engine.partly.items()]
+    return "## What cannot be said\n\n" + "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Apache Flink: SQL in streaming mode."""

@@ -1,0 +1,1 @@
+"""Pathway: its queries are functions of tables."""

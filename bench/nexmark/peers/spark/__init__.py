@@ -1,0 +1,1 @@
+"""Plain Structured Streaming, on the pyspark of Penstock."""

@@ -1,0 +1,2 @@
+-- append
+SELECT auction, bidder, price, dateTime, extra FROM bid

@@ -1,0 +1,2 @@
+-- append
+SELECT auction, price FROM bid WHERE auction % 123 = 0

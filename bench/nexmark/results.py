@@ -1,0 +1,78 @@
+"""What was measured so far, in a file: a long run can be broken off and continued."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run of a query: its times in seconds and memory in bytes, or why it failed.
+
+    `load` is how many processes wanted the machine when it began.
+    """
+
+    engine: str
+    query: str
+    events: int
+    files: int
+    startup: float = 0.0
+    seconds: float = 0.0
+    memory: int = 0
+    error: str = ""
+    load: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        return self.events / self.seconds if self.seconds else 0.0
+
+
+@dataclass
+class Results:
+    path: Path
+    about: dict[str, Any] = field(default_factory=dict)
+    runs: list[Outcome] = field(default_factory=list)
+    growth: list[Outcome] = field(default_factory=list)
+    latency: list[dict[str, Any]] = field(default_factory=list)
+    profiles: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @staticmethod
+    def read(path: Path) -> Results:
+        if not path.exists():
+            return Results(path)
+        data = json.loads(path.read_text())
+        for name in ("runs", "growth"):
+            data[name] = [Outcome(**each) for each in data[name]]
+        return Results(path, **data)
+
+    def write(self) -> None:
+        data = {name: value for name, value in asdict(self).items() if name != "path"}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        draft = self.path.with_suffix(".draft")
+        draft.write_text(json.dumps(data, indent=1))
+        os.replace(draft, self.path)
+
+    def of(self, engine: str, query: str, events: int) -> list[Outcome]:
+        return [
+            run
+            for run in self.runs
+            if (run.engine, run.query, run.events) == (engine, query, events)
+        ]
+
+    def forget(self, engines: Iterable[str], queries: Iterable[str], events: int) -> None:
+        gone = {(engine, query, events) for engine in engines for query in queries}
+        self.runs = [run for run in self.runs if (run.engine, run.query, run.events) not in gone]
+
+    def best(self, engine: str, query: str, events: int) -> Outcome | None:
+        """The fastest run; one that failed only where none did not."""
+        found = self.of(engine, query, events)
+        return min(found, key=lambda run: (bool(run.error), run.seconds), default=None)
+
+    def sizes(self) -> Iterator[int]:
+        """How many events were measured, the largest first."""
+        yield from sorted({run.events for run in self.runs}, reverse=True)

@@ -1,0 +1,69 @@
+"""What a process that runs a query is told, and what it tells when it is done.
+
+It runs in the environment of its engine: nothing is imported here but what Python has.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+EVENTS = "events.json"
+
+
+@dataclass
+class Job:
+    """A query over the files of `data`; `warm` has a few of the same kind, to warm up with.
+
+    With `answers`, a folder, the rows of the answers to some queries are wanted rather than a time.
+    """
+
+    query: str
+    data: Path
+    warm: Path
+    report: Path
+    launched: float
+    answers: Path | None = None
+    told: dict[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def of_arguments() -> Job:
+        parser = argparse.ArgumentParser()
+        parser.add_argument("query")
+        for name in ("--data", "--warm", "--report"):
+            parser.add_argument(name, type=Path, required=True)
+        parser.add_argument("--answers", type=Path)
+        parser.add_argument("--launched", type=float, required=True)
+        return Job(**vars(parser.parse_args()))
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """What comes before is start-up."""
+        begun = time.time()
+        yield
+        self.told = {"startup": begun - self.launched, "seconds": time.time() - begun, **self.told}
+
+    def finish(self, **more: Any) -> None:
+        self.report.write_text(json.dumps({**self.told, **more}))
+
+    def answer(self, rows_of: Callable[[str], list[list[Any]]]) -> None:
+        """Write the rows of each query, with times as microseconds, or else what went wrong."""
+        assert self.answers is not None
+        for query in self.query.split(","):
+            try:
+                told: Any = {"rows": rows_of(query)}
+            except Exception as error:
+                told = {"error": str(error)}
+            (self.answers / f"{query}.json").write_text(json.dumps(told))
+
+
+def count_of(data: Path, kind: str) -> int:
+    """How many events of a kind the files hold."""
+    counts: dict[str, int] = json.loads((data / EVENTS).read_text())
+    return counts[kind]

@@ -1,0 +1,43 @@
+"""The join of tuples that negative ones take back.
+
+Meaning: the inner join.
+Law: a tuple that was taken back meets nobody, whether or not compaction has removed it yet.
+State: that of the join.
+Cost: that of the join, and to add up the rows that a probe finds where some of them take back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from penstock import record
+from penstock.element import Elements, clamp, consolidate
+from penstock.physical.kernel import Result, distinct_hashes
+from penstock.physical.kernels.join import InnerJoin
+from penstock.state.area import Area
+from penstock.state.run import sorted_run
+
+
+@dataclass(frozen=True)
+class NettingJoin(InnerJoin):
+    def step(
+        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+    ) -> Result:
+        left, right = deltas
+        found = {
+            "left": _netted(areas["left"], right, self.right_key, w0),
+            "right": _netted(areas["right"], left, self.left_key, w0),
+        }
+        return super().step(found, deltas, w0, w1)
+
+
+def _netted(area: Area, probing: Elements, key: tuple[str, ...], w0: int) -> Area:
+    """The rows of an area that may meet, added up where some of them take others back."""
+    if not any(run.statistics.retractions for run in area.runs):
+        return area
+    needles = distinct_hashes(record.hash_rows(probing.key(key), len(probing)))
+    if not len(needles):
+        return Area(area.spec, (), area.frontier)
+    rows, _ = area.rows_with(needles)
+    return Area(area.spec, (sorted_run(area.spec, consolidate(clamp(rows, w0))),), area.frontier)

@@ -1,0 +1,66 @@
+"""Trigger: an end is noticed when a tuple or a message comes.
+
+Meaning: the validity of a tuple ends at the next time, at or after its end, at which something
+comes on one of the other inputs. Where these are the tuples themselves, this is the clock of an
+input-triggered operator; where they are the messages of joins, each end has one of its own time.
+Law: linear. Tuples begin when they begin.
+State: `schedule`, the ends to come; `held`, the ends that have passed and are not noticed yet.
+Cost: follows the tuples that come, the ends that fall due and what is noticed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from penstock.element import BEGIN, INF, Elements, concat
+from penstock.physical.kernel import Result, Write, due_changes
+from penstock.record import Ints
+from penstock.state.area import Area
+from penstock.state.run import AreaSpec
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """There are as many further inputs as `clocks`."""
+
+    schema: pa.Schema
+    key: tuple[str, ...]
+    clocks: int
+
+    @property
+    def areas(self) -> tuple[AreaSpec, ...]:
+        return (
+            AreaSpec("schedule", self.schema, self.key, order="time"),
+            AreaSpec("held", self.schema, self.key),
+        )
+
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
+        return self.key, *(None,) * self.clocks
+
+    def step(
+        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+    ) -> Result:
+        tuples, later = due_changes(areas["schedule"], deltas[0], w0, w1)
+        began, due = tuples.slice(0, len(deltas[0])), tuples.slice(len(deltas[0]), len(tuples))
+        waiting = concat(self.schema, [due, areas["held"].needed()])
+        noticed = _next_of([x.ts for x in deltas[1:]], waiting.ts)
+        now = noticed < INF
+        ended = replace(waiting.where(now), ts=noticed[now])
+        # whatever comes frees all that was held before the step, so what stays is new
+        stays = due.where(~now[: len(due)])
+        freed = w0 if now.any() else BEGIN
+        held = Write(stays, np.full(len(stays), w1, dtype=np.int64), frontier=freed)
+        out = concat(self.schema, [began, ended])
+        late = noticed[now] - waiting.ts[now]
+        return Result(out, {"schedule": later, "held": held}, late)
+
+
+def _next_of(times: Sequence[Ints], asked: Ints) -> Ints:
+    """The first of the times at or after each that is asked for."""
+    points = np.unique(np.concatenate([np.array([INF]), *times]))
+    return points[np.searchsorted(points, asked)]

@@ -1,0 +1,178 @@
+"""The harness that compares engines: its files, what it keeps and what it tells."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from bench.nexmark import page
+from bench.nexmark.answers import TIMES
+from bench.nexmark.comparing import Files, compare, grow
+from bench.nexmark.data import made
+from bench.nexmark.engines import ENGINES, FLINK, ROOT, SPARK, Engine
+from bench.nexmark.generate import Settings
+from bench.nexmark.latency import WARM, Arrivals, Watch, waits
+from bench.nexmark.measuring import RunError, measure, resident
+from bench.nexmark.penstock_run import QUERIES
+from bench.nexmark.results import Outcome, Results
+
+PEERS = ROOT / "bench" / "nexmark" / "peers"
+
+# Takes what a worker takes; "fails" is a query that it cannot run.
+WORKER = """
+import json, sys
+report = sys.argv[sys.argv.index("--report") + 1]
+if sys.argv[1] == "fails":
+    sys.exit("ValueError: no such thing")
+held = bytearray(50_000_000)
+open(report, "w").write(json.dumps({"startup": 1.0, "seconds": 2.0}))
+"""
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    (tmp_path / "stand_in.py").write_text(WORKER)
+    environment = {"PYTHONPATH": str(tmp_path)}
+    return Engine("penstock", "Stand-in", "stand_in", Path(sys.executable), environment=environment)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    return Files(tmp_path_factory.mktemp("data"), per_file=1000)
+
+
+def test_texts_hold_the_rows_of_the_parquet_files(files: Files) -> None:
+    data = files.of(2000, text=True)
+    for kind, times in TIMES.items():
+        numbers = ", ".join(f"epoch_us({time}) AS {time}" for time in times)
+        rows = fetched(f"SELECT * REPLACE ({numbers}) FROM '{data}/{kind}/*.parquet'")
+        plain = fetched(f"SELECT * FROM read_csv('{data}/csv/{kind}/*.csv', header=false)")
+        assert fetched(f"SELECT * FROM '{data}/csv/headed/{kind}/*.csv'") == rows
+        assert sorted(plain) == sorted(rows)
+
+
+def fetched(query: str) -> list[tuple[object, ...]]:
+    return duckdb.execute(query).fetchall()
+
+
+def test_both_readers_of_flink_see_all_of_time(files: Files) -> None:
+    data = files.of(2000, text=True)
+    names = pq.read_schema(data / "bid" / "00000.parquet").names
+    options = pyarrow.csv.ReadOptions(column_names=names)
+    for part in sorted((data / "csv" / "bid").iterdir()):
+        times = pyarrow.csv.read_csv(part, options).column("dateTime").to_numpy()
+        assert np.all(np.diff(times) > 0)
+        assert len(times) == 920
+
+
+def test_files_are_made_once(files: Files) -> None:
+    first = files.of(2000, text=False)
+    written = (first / "bid" / "00000.parquet").stat().st_mtime_ns
+    assert made(files.directory, 2000, 2, Settings(), text=False) == first
+    assert (first / "bid" / "00000.parquet").stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize("engine", [SPARK, FLINK], ids=["spark", "flink"])
+def test_every_query_is_there_or_cannot_be(engine: Engine) -> None:
+    there = {path.stem for path in (PEERS / engine.name).glob("q*.sql")}
+    assert there | engine.cannot.keys() == set(QUERIES)
+    assert not there & engine.cannot.keys()
+
+
+def test_pathway_has_every_query() -> None:
+    text = (PEERS / "pathway" / "queries.py").read_text()
+    assert re.findall(r"^def (q\d+)\(", text, re.MULTILINE) == list(QUERIES)
+    assert set(re.findall(r'"(q\d+)": q\d+', text)) == set(QUERIES)
+
+
+@pytest.mark.parametrize("peer", ["flink", "pathway"])
+def test_peers_are_pinned_by_number(peer: str) -> None:
+    lines = (PEERS / peer / "requirements.txt").read_text().splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert pins
+    assert all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
+
+
+def test_a_run_is_measured_from_outside(engine: Engine, tmp_path: Path) -> None:
+    found = measure(engine, "q0", tmp_path, tmp_path, timeout=60)
+    assert (found.startup, found.seconds) == (1.0, 2.0)
+    assert resident(1) > 0
+
+
+def test_a_failure_tells_why(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="ValueError: no such thing"):
+        measure(engine, "fails", tmp_path, tmp_path, timeout=60)
+
+
+def test_what_was_measured_is_not_measured_again(
+    engine: Engine, files: Files, tmp_path: Path
+) -> None:
+    path = tmp_path / "results.json"
+    compare(Results.read(path), [engine], ["q0", "fails"], 2000, files, 2, timeout=60)
+    results = Results.read(path)
+    assert [(run.query, bool(run.error)) for run in results.runs] == [
+        ("q0", False),
+        ("q0", False),
+        ("fails", True),
+    ]
+    compare(results, [engine], ["q0", "fails"], 2000, files, 2, timeout=60)
+    assert len(results.runs) == 3
+    results.forget(["penstock"], ["q0"], 2000)
+    assert [run.query for run in results.runs] == ["fails"]
+
+
+def test_the_page_shows_the_best_runs_and_their_ratios(tmp_path: Path) -> None:
+    results = Results(tmp_path / "results.json")
+    for engine, seconds in (("penstock", 2.0), ("penstock", 1.0), ("flink", 4.0), ("spark", 8.0)):
+        results.runs.append(Outcome(engine, "q3", 1_000_000, 2, 1.0, seconds, 1 << 30))
+    results.runs.append(Outcome("pathway", "q3", 1_000_000, 2, error="it broke"))
+    results.runs.append(Outcome("penstock", "q15", 1_000_000, 2, 1.0, 1.0, 1 << 30))
+    results.runs.append(Outcome("flink", "q15", 1_000_000, 2, 1.0, 1.0, 1 << 30))
+    shown = page.throughput(results, 1_000_000)
+    assert "| q3 (stateful) | 1,000 | 125 | 250 | failed | 8.0 | 4.0 |  |" in shown
+    assert "| q15 (stateful) | 1,000 | cannot | 1,000 |  |  | 1.0 |  |" in shown
+    assert "| stateful, geometric mean |  |  |  |  | 8.0 | 2.0 |  |" in shown
+    assert "| q3 | 1,024 | 1,024 | 1,024 |  |" in page.others(results, 1_000_000)
+
+
+def test_growth_leaves_no_files_behind(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.nexmark.comparing.PENSTOCK", engine)
+    files, results = Files(tmp_path / "data", per_file=500), Results(tmp_path / "results.json")
+    kept = files.of(500, text=False)
+    for _ in range(2):
+        grow(results, ["q3", "q5"], [500, 1000], files, timeout=60)
+    assert [(run.query, run.events, run.files) for run in results.growth] == [
+        ("q3", 500, 1),
+        ("q5", 500, 1),
+        ("q3", 1000, 2),
+        ("q5", 1000, 2),
+    ]
+    assert kept.exists()
+    assert not files.place(1000).exists()
+
+
+def test_growth_tells_how_far_rates_are_apart() -> None:
+    runs = [Outcome("penstock", "q3", n, 2, 1.0, n / rate) for n, rate in ((100, 10), (1000, 8))]
+    assert "| q3 | 0 | 0 | 25% |" in page.growth(runs)
+
+
+def test_an_event_waits_until_the_frontier_has_passed_it() -> None:
+    watch = Watch.__new__(Watch)
+    watch.seen = [(100, 0.5), (200, WARM + 1.5), (301, WARM + 3.0)]
+    arrivals = Arrivals(
+        times=[np.array([50, 100]), np.array([199, 200, 300, 400])], landed=[0.0, WARM + 1.0]
+    )
+    assert waits(arrivals, watch).tolist() == [0.5, 2.0, 2.0]
+
+
+def test_engines_are_known_by_their_names() -> None:
+    assert all(engine.name == name for name, engine in ENGINES.items())
