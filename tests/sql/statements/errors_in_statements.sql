@@ -118,6 +118,14 @@ CREATE STREAMED hot AS SELECT 1
 CREATE STREAMED hot AS SELECT 1
                 ^^^
 
+==== a view that starts at no time
+CREATE VIEW v START LATER AS SELECT 1
+----
+[PARSE_SYNTAX_ERROR] Found 'LATER', expected NOW. Write CREATE VIEW v START NOW AS SELECT a FROM s. SQLSTATE: 42601
+== SQL (line 1, position 21) ==
+CREATE VIEW v START LATER AS SELECT 1
+                    ^^^^^
+
 ==== a view without AS
 CREATE VIEW v SELECT 1
 ----

@@ -65,6 +65,15 @@ CreateView(name=hot, query=Query(tree=`SELECT room, temp FROM room_temp WHERE te
 CREATE STREAMED VIEW hot AS SELECT room, temp FROM room_temp WHERE temp > 80
 CreateView(name=hot, query=Query(tree=`SELECT room, temp FROM room_temp WHERE temp > 80`))
 
+==== a view that starts from now
+CREATE VIEW v (b) START NOW AS SELECT a FROM s;
+CREATE VIEW start AS SELECT a FROM s
+----
+CREATE STREAMED VIEW v (b) START NOW AS SELECT a FROM s
+CreateView(name=v, query=Query(tree=`SELECT a FROM s`), columns=[b], from_now=True)
+CREATE STREAMED VIEW start AS SELECT a FROM s
+CreateView(name=start, query=Query(tree=`SELECT a FROM s`))
+
 ==== outputs
 SELECT STREAMED a FROM s;    -- the changes, as they happen
 SELECT COMPLETE a FROM s;    -- the whole answer, at the frontier
