@@ -205,7 +205,7 @@ def queries(draw: st.DrawFn) -> Query:
 
 
 flags = st.booleans()
-views = st.builds(CreateView, names, queries(), st.just(()) | name_lists, flags)
+views = st.builds(CreateView, names, queries(), st.just(()) | name_lists, flags, from_now=flags)
 schemes = (
     st.builds(ByOrder, name_lists)
     | st.builds(ByColumn, names)
