@@ -48,7 +48,7 @@ class Measured:
 
 
 def main() -> None:
-    rows, sensors, most = (int(arg) for arg in [*sys.argv[1:], "100000", "200", "100"][:3])
+    rows, sensors, most = (int(arg) for arg in [*sys.argv[1:], "50000", "200", "100"][:3])
     spark = start_spark("local[2]")
     spark.sparkContext.setLogLevel("ERROR")
     counts = [count for count in COUNTS if count <= most]

@@ -7,9 +7,8 @@ to evaluate something on the way do elements travel as rows, in a struct column 
 
 from __future__ import annotations
 
-import json
+import pickle
 from collections.abc import Iterator
-from dataclasses import asdict
 
 import pyarrow as pa
 
@@ -17,7 +16,6 @@ from penstock.element import Elements
 from penstock.physical.program import Edge, Program
 from penstock.record import numpy as values_of
 from penstock.runtime.task import Report
-from penstock.state.store import RunRef
 
 _ROW = [("edge", pa.int32()), ("task", pa.int32()), ("data", pa.binary())]
 _TIMES = [(name, pa.int64()) for name in ("__ts", "__te", "__n")]
@@ -93,17 +91,9 @@ def unpacked(schema: pa.Schema, data: pa.Buffer | bytes) -> Elements:
 
 
 def packed_report(report: Report) -> bytes:
-    return json.dumps(asdict(report)).encode()
+    return pickle.dumps(report)
 
 
 def unpacked_report(data: bytes) -> Report:
-    found = json.loads(data)
-    return Report(
-        areas={k: list(map(RunRef.from_json, refs)) for k, refs in found["areas"].items()},
-        frontiers=found["frontiers"],
-        views={k: RunRef.from_json(ref) for k, ref in found["views"].items()},
-        metrics=found["metrics"],
-        seconds=found["seconds"],
-        times=found["times"],
-        late=found["late"],
-    )
+    report: Report = pickle.loads(data)
+    return report
