@@ -13,6 +13,8 @@ from math import inf
 from random import Random
 from typing import Any
 
+import pytest
+
 from penstock.algebra import plan as p
 from penstock.element import INF
 from penstock.memory.asking import scene_of
@@ -166,3 +168,23 @@ def test_oracle_what_is_bounded_runs_bounded() -> None:
         tried["summarized" if any(map(is_summarized, plan.walk())) else "bounded"] += 1
     assert tried["more is kept"] <= EFFORT
     assert min(tried["summarized"], tried["bounded"], tried["unbounded"]) > 10 * EFFORT
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT DISTINCT x.b FROM s x JOIN s y ON x.b = y.b WHERE x.b = 3 AND y.a IS NULL",
+        "SELECT DISTINCT x.b FROM s x JOIN s y ON x.b = y.b WHERE x.a >= 2 AND y.a IN (2, 4)",
+        "SELECT DISTINCT a FROM s JOIN t ON a = d WHERE k = 'x' AND d BETWEEN 5 AND 9",
+        "SELECT count(*) FILTER (WHERE a > 2) FROM s JOIN t ON b = e",
+    ],
+)
+def test_oracle_conditions_of_one_stream_only(sql: str) -> None:
+    """Of an occurrence of its stream, of a type, or of an aggregate: they say nothing of others."""
+    plan = plan_of(sql)
+    assert is_summarized(plan.inputs[0]) or is_summarized(plan)
+    for seed in range(40):
+        rng = Random(seed)
+        streams = rows_of(rng, plan)
+        out, _ = run(plan, streams, random_cuts(rng))
+        assert first_difference(plan, streams, out) is None, f"seed {seed}"

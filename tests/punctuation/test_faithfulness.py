@@ -93,9 +93,6 @@ COMPOSED: dict[str, p.Node] = {
     "group-by of a difference": p.Aggregate(
         p.SetOperation("difference", LEFT, RIGHT), ("lk",), COUNT
     ),
-    "group-by of an intersect": p.Aggregate(
-        p.SetOperation("intersection", LEFT, RIGHT), ("lk",), COUNT
-    ),
     "group-by of a semi-join": p.Aggregate(p.Join(LEFT, RIGHT, "semi", ON), ("lk",), COUNT),
     "group-by of an anti-join": p.Aggregate(p.Join(LEFT, RIGHT, "anti", ON), ("lk",), COUNT),
     "group-by of a dupelim": p.Aggregate(p.Distinct(LEFT), ("lk",), COUNT),
@@ -120,7 +117,6 @@ SAFE_ONLY = (
     "first of a key",
     "latest of a key",
     "group-by of a difference",
-    "group-by of an intersect",
     "group-by of a semi-join",
     "group-by of an anti-join",
     "group-by of a dupelim",
@@ -211,7 +207,7 @@ def test_final_is_what_every_continuation_gives(name: str) -> None:
     start = final_from(plan)
     final = plan if start in (None, ALWAYS) else p.Restrict(plan, start)
     passed = 0
-    for seed in range(6):
+    for seed in range(20 if name in SAFE_ONLY else 6):
         rng = Random(f"{name} {seed}")
         rows, marks = random_input(rng)
         out = dict(_snapshots(run(final, rows, marks, rng)))

@@ -127,7 +127,7 @@ def _divided(numbers: pa.Array, divisor: int, rounding: str | None) -> pa.Array:
     """A quotient rounded: as a double by FLOOR or CEIL, or by DIV towards zero."""
     whole = record.numpy(numbers).astype(np.int64)
     if rounding is None:
-        found = np.sign(whole) * (np.abs(whole) // divisor)
+        found = whole // divisor + ((whole < 0) & (whole % divisor != 0))
     else:
         quotient = whole.astype(np.float64) / divisor
         found = (np.floor(quotient) if rounding == "FLOOR" else np.ceil(quotient)).astype(np.int64)

@@ -37,7 +37,7 @@ from penstock.runtime.definitions import (
 )
 from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs, store_of
-from penstock.runtime.measuring import Measures
+from penstock.runtime.measuring import Measures, seconds_of
 from penstock.runtime.options import Options
 from penstock.runtime.punctuating import (
     Punctuations,
@@ -59,7 +59,7 @@ from penstock.runtime.sources import (
     input_area,
     late_area,
 )
-from penstock.runtime.task import Report, StepSpec, hash_range
+from penstock.runtime.task import StepSpec, hash_range
 from penstock.runtime.times import now
 from penstock.state.compaction import choose, together
 from penstock.state.log import Log, fold
@@ -473,16 +473,15 @@ class Engine:
         self.commit(*actions)
         self._condense()
         self._give_up_old_changes()
-        operators = _totals(reports)
+        operators = self.measures.stepped(program, reports, w1)
         self.expiry.observe(program, operators)
-        self.measures.stepped(program, operators, reports, w1)
         progress = {
             "version": self.manifest.version,
             "frontier": w1,
             "operators": operators,
             "state": self._sizes(program.specs()),
             "kept": self._sizes(kept),
-            "tasks": _seconds(reports),
+            "tasks": seconds_of(reports),
             "seconds": {"run": ran - started, "commit": time.perf_counter() - ran},
         }
         logger.info("step to %s: %s", w1, progress["seconds"])
@@ -578,23 +577,3 @@ def _beginning(name: str, definition: Any) -> Iterable[Action]:
 
 def _filled(report: IngestReport) -> list[Action]:
     return [Changed(area, tuple(refs)) for area, refs in report.areas.items() if refs]
-
-
-def _seconds(reports: Iterable[Report]) -> dict[str, float]:
-    """How long all tasks together were busy with what, within the run."""
-    found: dict[str, float] = {}
-    for report in reports:
-        for what, seconds in report.seconds.items():
-            found[what] = found.get(what, 0.0) + seconds
-    return found
-
-
-def _totals(reports: Iterable[Report]) -> dict[str, dict[str, float]]:
-    """What all tasks together report of each operator."""
-    totals: dict[str, dict[str, float]] = {}
-    for report in reports:
-        for metric in report.metrics:
-            total = totals.setdefault(metric["operator"], {})
-            for name in metric.keys() - {"operator"}:
-                total[name] = total.get(name, 0) + metric[name]
-    return totals

@@ -12,7 +12,7 @@ import threading
 import time
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -83,14 +83,10 @@ class Measures:
                 self._heard.append((event, time.monotonic()))
 
     def stepped(
-        self,
-        program: Program,
-        totals: Mapping[str, Mapping[str, float]],
-        reports: Iterable[Report],
-        w1: int,
-    ) -> None:
-        """A step is committed, and what it gave can be read."""
-        now = time.monotonic()
+        self, program: Program, reports: Sequence[Report], w1: int
+    ) -> dict[str, dict[str, float]]:
+        """A step is committed, and what it gave can be read; what each operator did in it."""
+        now, totals = time.monotonic(), _totals(reports)
         with self._mutex:
             for place in program.places:
                 if place.identity in totals:
@@ -113,6 +109,7 @@ class Measures:
                     for delay in few:
                         late.add(delay)
                     late.reach(most)
+        return totals
 
     def operators(self) -> dict[str, dict[str, Any]]:
         """Tuples through each operator; where ends wait, for how long in event time."""
@@ -145,3 +142,24 @@ def _count(counts: dict[str, int], total: Mapping[str, float]) -> None:
     }
     for name, value in moved.items():
         counts[name] = counts.get(name, 0) + int(value)
+
+
+def _totals(reports: Iterable[Report]) -> dict[str, dict[str, float]]:
+    """What all tasks together report of each operator."""
+    totals: dict[str, dict[str, float]] = {}
+    for report in reports:
+        for metric in report.metrics:
+            total = totals.setdefault(metric["operator"], {})
+            for name, value in metric.items():
+                if name != "operator":
+                    total[name] = total.get(name, 0) + value
+    return totals
+
+
+def seconds_of(reports: Iterable[Report]) -> dict[str, float]:
+    """How long all tasks together were busy with what, within the run."""
+    found: dict[str, float] = {}
+    for report in reports:
+        for what, seconds in report.seconds.items():
+            found[what] = found.get(what, 0.0) + seconds
+    return found
