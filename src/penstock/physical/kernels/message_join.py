@@ -52,6 +52,8 @@ class MessageJoin(InnerJoin):
             nothing = {spec.name: Write(Elements.empty(spec.schema)) for spec in self.areas}
             return Result(_messages(self.schema, np.intersect1d(due, expired)), nothing)
         joined = super().step(areas, deltas[:2], w0, w1)
+        if not len(joined.out) and not len(due):
+            return joined
         referred = self._by_expiry(joined.out)
         soon = referred.ts < w1
         times = np.intersect1d(np.concatenate([due, referred.ts[soon]]), expired)

@@ -46,6 +46,8 @@ class Trigger:
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         tuples, later = due_changes(areas["schedule"], deltas[0], w0, w1)
+        if len(tuples) == len(deltas[0]) and not len(areas["held"]):
+            return Result(tuples, {"schedule": later})
         began, due = tuples.slice(0, len(deltas[0])), tuples.slice(len(deltas[0]), len(tuples))
         waiting = concat(self.schema, [due, areas["held"].needed()])
         noticed = _next_of([x.ts for x in deltas[1:]], waiting.ts)
