@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from penstock.algebra.outline import outline
-from penstock.algebra.plan import Node, RowWindow, Scan, Session, Sync, Upsert, Window
+from penstock.algebra.plan import (
+    Changes,
+    Node,
+    RowWindow,
+    Scan,
+    Session,
+    Sync,
+    Upsert,
+    Window,
+)
 from penstock.element import BEGIN, INF, changes, concat
 from penstock.runtime.jobs import Jobs, SparkJobs
 from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
@@ -23,6 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PLANS, CASES = 4, 4
+_OF_ARRIVAL = (Changes, Window, RowWindow, Upsert, Session, Sync)
 
 
 def plans_that_share(rng: Random) -> dict[str, Node]:
@@ -57,7 +67,7 @@ def asks_when_rows_came(plan: Node, streams: Mapping[str, Stream]) -> bool:
     """Of rows that were always there, the reference does not know when they came."""
     nodes = list(plan.walk())
     tables = [n for n in nodes if isinstance(n, Scan) and is_table(streams[n.name])]
-    asks = any(isinstance(n, Window | RowWindow | Upsert | Session | Sync) for n in nodes)
+    asks = any(isinstance(n, _OF_ARRIVAL) for n in nodes)
     return bool(tables) and asks
 
 

@@ -110,6 +110,7 @@ def run_on_engine(
         define(0.2)
         w0 = w1
     define(1.0)
+    engine.step()  # where there was no view before, nothing has moved
     out = {name: published(engine, name) for name in plans}
     engine.close()
     return out
