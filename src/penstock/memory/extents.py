@@ -167,11 +167,15 @@ class Extents:
         return Bound(sizes.of(text.replace("within", "in"), most), (by,))
 
 
-def has_few_values(plan: Node) -> bool:
+def has_few_values(plan: Node, known: Extents) -> bool:
     """Whether the records of a stream differ in finitely many values: a count of each is enough."""
-    found = Extents(Knowledge(Declared()))
     names = tuple(plan.schema.names)
-    return found.of(plan) is None and found.values(plan, names) is not None
+    return known.of(plan) is None and known.values(plan, names) is not None
+
+
+def extents() -> Extents:
+    """Of plans, for all that they say themselves."""
+    return Extents(Knowledge(Declared()))
 
 
 def streams(plan: Node) -> tuple[str, ...]:

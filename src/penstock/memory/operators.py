@@ -95,7 +95,7 @@ class Operators:
         if values is not None:
             reason = f"Rows of {name} differ in finitely many values; a count of each is enough."
             kept = f"Every row of {name} that passes the conditions."
-            return values, reason, "" if e.has_few_values(own) else kept
+            return values, reason, "" if e.has_few_values(own, e.extents()) else kept
         return None, "", ""
 
     def _open_join(self, node: p.Join, label: str, open_sides: list[p.Node]) -> OperatorVerdict:

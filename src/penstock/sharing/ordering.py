@@ -34,14 +34,31 @@ class Seen:
 
 def ordered(plan: p.Node, seen: Mapping[str, Seen], forms: Forms) -> p.Node:
     """The plan with its joins of three relations and more in the order that costs the least."""
-    rows = forms.of(plan)
-    if isinstance(rows, Rows) and len(rows.atoms) > 2:
-        model = _Model(rows, seen)
-        given = list(range(len(rows.atoms)))
-        best = model.greedy()
-        if best is not None and model.cost(best) < _WORTH_IT * model.cost(given):
-            return _joined(rows, best, seen, forms)
-    return plan.with_inputs(*(ordered(child, seen, forms) for child in plan.inputs))
+    return _Ordering(seen, forms).of(plan)
+
+
+@dataclass
+class _Ordering:
+    """What many read stays one node."""
+
+    seen: Mapping[str, Seen]
+    forms: Forms
+    done: dict[int, tuple[p.Node, p.Node]] = field(default_factory=dict)
+
+    def of(self, plan: p.Node) -> p.Node:
+        if id(plan) not in self.done:
+            self.done[id(plan)] = plan, self._of(plan)
+        return self.done[id(plan)][1]
+
+    def _of(self, plan: p.Node) -> p.Node:
+        rows = self.forms.of(plan)
+        if isinstance(rows, Rows) and len(rows.atoms) > 2:
+            model = _Model(rows, self.seen)
+            given = list(range(len(rows.atoms)))
+            best = model.greedy()
+            if best is not None and model.cost(best) < _WORTH_IT * model.cost(given):
+                return _joined(rows, best, self)
+        return plan.with_inputs(*map(self.of, plan.inputs))
 
 
 class _Model:
@@ -115,13 +132,13 @@ def _is_equality(condition: Expr) -> bool:
     return False
 
 
-def _joined(rows: Rows, order: Sequence[int], seen: Mapping[str, Seen], forms: Forms) -> p.Node:
+def _joined(rows: Rows, order: Sequence[int], ordering: _Ordering) -> p.Node:
     """The rows with their relations joined in this order."""
     node: p.Node | None = None
     for number in order:
         atom = rows.atoms[number]
         schema = atom.plan.schema
-        inner = atom.plan.with_inputs(*(ordered(c, seen, forms) for c in atom.plan.inputs))
+        inner = atom.plan.with_inputs(*map(ordering.of, atom.plan.inputs))
         below = inner if atom.window is None else p.Window(inner, *atom.window)
         outputs = tuple(
             (f"{number}:{name}", Column(own, schema.field(own).type))

@@ -85,6 +85,15 @@ class _Known:
         return tuple(sorted(atom.identity for atom in rows.atoms))
 
 
+@dataclass
+class _Search:
+    """For a query: the views that it reads, why not others, and what became of its nodes."""
+
+    used: dict[str, Running] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    done: dict[int, tuple[p.Node, p.Node]] = field(default_factory=dict)
+
+
 class Sharing:
     """The views that run, ready to be compared with. `tables` never change.
 
@@ -135,14 +144,16 @@ class Sharing:
         self, query: p.Node, alone: p.Node | None = None, off: Collection[str] = ()
     ) -> Shared:
         """The query with as much of it as possible read from views; `alone` is it rewritten."""
-        used: dict[str, Running] = {}
-        reasons: dict[str, str] = {}
-        found = self._shared(normalized(query), used, reasons, whole=True)
-        if not used:
+        search = _Search()
+        reasons = search.reasons
+        found = self._shared(normalized(query), search, whole=True)
+        if not search.used:
             plan = rewrite(query, off) if alone is None else alone
-            found = self._shared(plan, used, {}, whole=True)
-            if not used:
+            search = _Search()
+            found = self._shared(plan, search, whole=True)
+            if not search.used:
                 return Shared(plan, plan, (), reasons)
+        used = search.used
         plans: dict[p.Node, p.Node] = {view.leaf: view.plan for view in used.values()}
         marked = _synchronized(found, plans)
         over_views = rewrite(_put(found, {sync: leaf for leaf, sync in marked.items()}), off)
@@ -151,34 +162,32 @@ class Sharing:
         rest = {name: why for name, why in reasons.items() if name not in used}
         return Shared(plan, over_views, tuple(used), rest)
 
-    def _shared(
-        self,
-        node: p.Node,
-        used: dict[str, Running],
-        reasons: dict[str, str],
-        whole: bool = False,
-    ) -> p.Node:
+    def _shared(self, node: p.Node, search: _Search, whole: bool = False) -> p.Node:
+        """A node, which many may read, over views; the answer is found once."""
+        if id(node) not in search.done:
+            search.done[id(node)] = node, self._found(node, search, whole)
+        return search.done[id(node)][1]
+
+    def _found(self, node: p.Node, search: _Search, whole: bool) -> p.Node:
         """A part of a query that keeps nothing is not worth reading from a view."""
         if isinstance(node, p.Scan) or (self._thrifty and not whole and not _keeping(node)):
             return node
-        best = self._best(node, reasons)
+        best = self._best(node, search.reasons)
         if best is not None:
             view, plan = best
-            used[view.name] = view
-            return self._with_rest(plan, view, used, reasons)
-        return node.with_inputs(*(self._shared(child, used, reasons) for child in node.inputs))
+            search.used[view.name] = view
+            return self._with_rest(plan, search)
+        return node.with_inputs(*(self._shared(child, search) for child in node.inputs))
 
-    def _with_rest(
-        self, plan: p.Node, view: Running, used: dict[str, Running], reasons: dict[str, str]
-    ) -> p.Node:
+    def _with_rest(self, plan: p.Node, search: _Search) -> p.Node:
         """What is joined with a view may be in others."""
         match plan:
             case p.Join(left, right):
-                rest = self._shared(right, used, reasons)
-                return plan.with_inputs(self._with_rest(left, view, used, reasons), rest)
+                rest = self._shared(right, search)
+                return plan.with_inputs(self._with_rest(left, search), rest)
             case p.Map() | p.Filter() | p.Restrict() | p.Sync() | p.Aggregate():
                 first, *others = plan.inputs
-                return plan.with_inputs(self._with_rest(first, view, used, reasons), *others)
+                return plan.with_inputs(self._with_rest(first, search), *others)
         return plan
 
     def _best(self, node: p.Node, reasons: dict[str, str]) -> tuple[Running, p.Node] | None:

@@ -59,7 +59,18 @@ def planned(graph: Graph, root: Operator, strategy: Strategy) -> Operator:
 
 
 def may_end(operator: Operator) -> bool:
-    """Whether results may be valid up to a time that is known before it comes."""
+    """Whether results may be valid up to a time that is known before it comes.
+
+    Remembered by the operator: of one that many read, it is asked many times.
+    """
+    known = operator.__dict__
+    if "_may_end" not in known:
+        known["_may_end"] = _may_end(operator)
+    found: bool = known["_may_end"]
+    return found
+
+
+def _may_end(operator: Operator) -> bool:
     match operator.work:
         case Scan() as scan:
             return not scan.append_only
