@@ -30,7 +30,7 @@ def assert_agree(plan: p.Node, seed: int, strategy: Strategy, cases: int = 10) -
 @pytest.mark.parametrize("strategy", EXACT)
 @pytest.mark.parametrize("node", NODES)
 def test_differential_every_node(node: str, strategy: Strategy) -> None:
-    for seed in range(6):
+    for seed in range(3):
         with seeded(f"{node} by strategy", seed) as rng:
             assert_agree(NODES[node](Plans(rng)), seed, strategy, cases=100)
 
@@ -38,10 +38,10 @@ def test_differential_every_node(node: str, strategy: Strategy) -> None:
 @pytest.mark.parametrize("strategy", EXACT)
 def test_differential_plans_of_up_to_six_nodes(strategy: Strategy) -> None:
     seen = 0
-    for seed in range(120):
+    for seed in range(60):
         with seeded("plan by strategy", seed) as rng:
             plan = random_plan(rng, rng.randint(2, 6))
         if can_lift(plan):
             seen += 1
             assert_agree(plan, seed, strategy)
-    assert seen > 60
+    assert seen > 25

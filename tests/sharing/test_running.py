@@ -20,7 +20,7 @@ from penstock.testing.random_streams import Stream, random_streams
 from tests.sharing.runs import net, opened, over, run
 
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))
-SEEDS = range(8 * EFFORT)
+SEEDS = range(4 * EFFORT)
 FAMILIES = 3
 
 
