@@ -231,7 +231,8 @@ class Ingest:
     @property
     def _schema(self) -> pa.Schema:
         """Of the rows that come."""
-        given = [f for f in self.source.given if self.only is None or f.name in self.only]
+        whole = self.source.schema if self.arrived is None else self.source.given
+        given = [f for f in whole if self.only is None or f.name in self.only]
         added = [pa.field(name, expr.type) for name, expr in self.computed.items()]
         return pa.schema([*given, *added])
 
