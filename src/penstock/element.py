@@ -279,3 +279,8 @@ def add_time(t: Ints, duration: int) -> Ints:
     """`t + duration`, where what is beyond the end of time is the end of time."""
     late = t > INF - duration if duration >= 0 else t < BEGIN - duration
     return np.where(late, INF if duration >= 0 else BEGIN, t + np.where(late, 0, duration))
+
+
+def next_of(points: Ints, times: Ints) -> Ints:
+    """The first of the ascending points that is not before each time; INF where there is none."""
+    return np.append(points, INF)[np.searchsorted(points, times)]

@@ -504,3 +504,23 @@ def _list_ranks(column: pa.Array) -> Ints:
         here[longer] = item_rank[starts[longer] + place]
         rank = _dense(rank * (here.max(initial=0) + 1) + here)
     return rank
+
+
+def best_covering(
+    begin: Ints, end: Ints, value: Ints, places: int, best: np.ufunc, nothing: int
+) -> Ints:
+    """For each place, the best value of the stretches `[begin, end)` that cover it.
+
+    A stretch is covered by two that may overlap, each as long as a power of two; from the longest
+    down, what holds for one holds for its halves.
+    """
+    level = np.frexp((end - begin).astype(np.float64))[1] - 1
+    found = np.full(places, nothing, dtype=np.int64)
+    for power in range(int(level.max(initial=0)), -1, -1):
+        size, mine = 1 << power, level == power
+        halves = found.copy()
+        best(halves[size:], found[:-size], out=halves[size:])
+        best.at(halves, begin[mine], value[mine])
+        best.at(halves, end[mine] - size, value[mine])
+        found = halves
+    return found

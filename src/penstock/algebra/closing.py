@@ -42,7 +42,7 @@ from penstock.algebra.expr import (
     substitute,
 )
 from penstock.algebra.monotone import monotone
-from penstock.algebra.times import least_offset, micros, moved, shifted
+from penstock.algebra.times import least_offset, micros, moved, moved_by, shifted
 from penstock.element import BEGIN
 
 Kind: TypeAlias = Word["gain", "loss", "any"]
@@ -415,16 +415,9 @@ def _extremes(times: Sequence[Expr], chosen: Callable[[int, int], int]) -> tuple
     """Of times that are one time moved by constants, the first or the last."""
     found: dict[Expr, int] = {}
     for time in times:
-        base, by = _moved_by(time)
+        base, by = moved_by(time)
         found[base] = chosen(found[base], by) if base in found else by
     return tuple(shifted(base, "+", by) for base, by in found.items())
-
-
-def _moved_by(time: Expr) -> tuple[Expr, int]:
-    match time:
-        case Call("+", (base, Literal(int() as by))):
-            return base, by
-    return time, 0
 
 
 def _is_earliest(time: Expr) -> TypeGuard[Call]:

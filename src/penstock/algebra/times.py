@@ -54,6 +54,29 @@ def next_multiple(time: Expr, period: int, offset: int) -> Expr:
     return Call("+", (time, missing), pa.int64())
 
 
+def last_multiple(time: Expr, period: int, offset: int = 0) -> Expr:
+    """The last `offset + k * period` that is not after a time."""
+    step = Literal(period, pa.int64())
+
+    def remainder(value: Expr) -> Expr:
+        return Call("%", (value, step), pa.int64())
+
+    past = remainder(Call("+", (remainder(shifted(time, "-", offset)), step), pa.int64()))
+    return Call("-", (time, past), pa.int64())
+
+
+def moved_by(time: Expr) -> tuple[Expr, int]:
+    """A time as another one and how much later it is."""
+    match time:
+        case Call("+", (inner, Literal(int() as by))) | Call("+", (Literal(int() as by), inner)):
+            base, more = moved_by(inner)
+            return base, more + by
+        case Call("-", (inner, Literal(int() as by))):
+            base, more = moved_by(inner)
+            return base, more - by
+    return time, 0
+
+
 def offset_from(value: Expr, column: str) -> int | None:
     """c, where the value is the time in the column plus c."""
     match value:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock.record import Ints, Mask
+from penstock.record import Ints, Mask, best_covering
 
 
 class Found(NamedTuple):
@@ -53,23 +53,9 @@ def _sums_before(values: Ints | Mask) -> Ints:
 
 
 def extremes(begin: Ints, end: Ints, value: Ints, places: int, greatest: bool) -> Ints:
-    """For each place, the least or greatest value of the stretches that cover it; -1 if none does.
-
-    Values ascend. A stretch is covered by two that may overlap, each as long as a power of two;
-    from the longest down, what holds for one holds for its halves.
-    """
-    better = np.maximum if greatest else np.minimum
-    nothing = -1 if greatest else np.iinfo(np.int64).max
-    turn = slice(None) if greatest else slice(None, None, -1)  # of several, the last one stays
-    begin, end, value = begin[turn], end[turn], value[turn]
-    level = np.frexp((end - begin).astype(np.float64))[1] - 1
-    found = np.full(places, nothing, dtype=np.int64)
-    for power in range(int(level.max(initial=0)), -1, -1):
-        size, mine = 1 << power, level == power
-        halves = np.full(places, nothing, dtype=np.int64)
-        starts = np.stack([begin[mine], end[mine] - size], axis=1)
-        halves[starts.ravel()] = np.repeat(value[mine], 2)
-        better(halves, found, out=halves)
-        better(halves[size:], found[:-size], out=halves[size:])
-        found = halves
+    """For each place, the least or greatest value of the stretches over it; -1 where none is."""
+    if greatest:
+        return best_covering(begin, end, value, places, np.maximum, -1)
+    nothing = np.iinfo(np.int64).max
+    found = best_covering(begin, end, value, places, np.minimum, nothing)
     return np.where(found == nothing, -1, found)

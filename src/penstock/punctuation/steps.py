@@ -316,29 +316,11 @@ def _swept(spans: Spans, best: np.ufunc) -> tuple[Ints, Keys, Ints]:
     width = len(keys) + 1
     low, high = spans.owner * width + code[:many], spans.owner * width + last
     bounds, place = np.unique(np.concatenate([low, high]), return_inverse=True)
-    time = _best(place[:many], place[many:], spans.time, len(bounds), best)
+    nothing = INF if best is np.minimum else BEGIN
+    time = record.best_covering(place[:many], place[many:], spans.time, len(bounds), best, nothing)
     real = bounds % width < len(keys)  # the others are where functions end
     owner, at = np.divmod(bounds[real], width)
     return _changing(owner, keys[at], time[real])
-
-
-def _best(low: Ints, high: Ints, value: Ints, count: int, best: np.ufunc) -> Ints:
-    """For each of `count` places the best value of the intervals `[low, high)` that it is in.
-
-    An interval is two overlapping ones whose size is a power of two, and each of those is two of
-    half its size: from the largest to those of one place.
-    """
-    level = np.frexp((high - low).astype(np.float64))[1] - 1
-    found = np.full(count, INF if best is np.minimum else BEGIN)
-    for k in range(int(level.max()), -1, -1):
-        half = 1 << k
-        wider, found = found, found.copy()
-        if k < int(level.max()):
-            best(found[half:], wider[:-half], out=found[half:])
-        mine = level == k
-        best.at(found, low[mine], value[mine])
-        best.at(found, high[mine] - half, value[mine])
-    return found
 
 
 def _changing(owner: Ints, cut: Keys, time: Ints) -> tuple[Ints, Keys, Ints]:

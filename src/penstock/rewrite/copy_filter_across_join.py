@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -56,8 +56,7 @@ def _copied(source: p.Node, target: p.Node, names: dict[str, str]) -> Iterator[E
     by_name: dict[str, Expr] = {
         name: Column(other, target.schema.field(other).type) for name, other in names.items()
     }
-    found = dict.fromkeys(met(source))
-    for condition in found:
+    for condition in met(source):
         used = columns(condition)
         if len(used) == 1 and used <= names.keys() and not is_expensive(condition):
             new = substitute(condition, by_name)
@@ -65,25 +64,32 @@ def _copied(source: p.Node, target: p.Node, names: dict[str, str]) -> Iterator[E
                 yield new
 
 
-def met(node: p.Node) -> Iterator[Expr]:
+def met(node: p.Node) -> list[Expr]:
     """Conditions that are true of all records of a node, over its columns."""
+    known: dict[int, list[Expr]] = {}
+    for each in node.walk():
+        inputs = [known[id(child)] for child in each.inputs]
+        known[id(each)] = list(dict.fromkeys(_met(each, inputs)))
+    return known[id(node)]
+
+
+def _met(node: p.Node, inputs: Sequence[list[Expr]]) -> Iterator[Expr]:
     match node:
-        case p.Map(source, outputs):
+        case p.Map(_, outputs):
             by_name = {e.name: Column(n, e.type) for n, e in outputs if isinstance(e, Column)}
-            for condition in met(source):
+            for condition in inputs[0]:
                 if columns(condition) <= by_name.keys():
                     yield substitute(condition, by_name)
-        case p.Join(left, right, "inner"):
-            yield from met(left)
-            yield from met(right)
-        case p.Join(left, _, "left" | "semi" | "anti"):
-            yield from met(left)
-        case p.Aggregate(source, keys):
-            yield from (c for c in met(source) if columns(c) <= set(keys))
+        case p.Join(kind="inner"):
+            yield from (condition for side in inputs for condition in side)
+        case p.Join(kind="left" | "semi" | "anti"):
+            yield from inputs[0]
+        case p.Aggregate(_, keys):
+            yield from (c for c in inputs[0] if columns(c) <= set(keys))
         case _ if isinstance(node, _SOME_OF):
             if isinstance(node, p.Filter):
                 yield from conjuncts(node.predicate)
-            yield from met(node.inputs[0])
+            yield from inputs[0]
 
 
 def meets(node: p.Node, condition: Expr) -> bool:

@@ -286,9 +286,9 @@ class Engine:
             return self.receive_table(source, parquet_of(path, given))
 
         def run(ingest: Ingest) -> IngestReport:
-            schema = pa.schema([given.field(name) for name in ingest.needed])
-            some = replace(ingest, only=ingest.needed)
-            report = self._ingest(parquet_of(path, schema), some)
+            needed = ingest.needed
+            schema = pa.schema([given.field(name) for name in needed])
+            report = self._ingest(parquet_of(path, schema), replace(ingest, only=needed))
             if report.late + report.broken == 0 or self.source(source).late != "keep":
                 return report
             return self._ingest(parquet_of(path, given), ingest)

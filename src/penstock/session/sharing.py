@@ -8,6 +8,7 @@ from textwrap import indent
 
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node
+from penstock.memory.wording import listed
 from penstock.physical.expiry import Strategy
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
@@ -91,15 +92,10 @@ def explained_sharing(shared: Shared, names: Names, enabled: bool) -> str:
             return "Not shared: the session was opened with sharing=False."
         told = "Answered from no view that runs."
         return f"{told}\n{others}" if others else told
-    told = f"Answered from {_listed(shared.views)}:"
+    told = f"Answered from {listed(shared.views)}:"
     try:
         text = rendered(shared.over_views, names)
     except NotSqlError:
         text = outline(shared.over_views)
     told = f"{told}\n{indent(text, '  ')}"
     return f"{told}\nNot from these:\n{others}" if others else told
-
-
-def _listed(names: tuple[str, ...]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 import pyarrow as pa
 
 from penstock.algebra.expr import Call, Column, Expr, Literal
-from penstock.algebra.times import shifted
+from penstock.algebra.times import last_multiple, moved_by
 from penstock.sharing.expressions import is_aggregate
 from penstock.sharing.facts import Facts
 
@@ -87,20 +87,12 @@ class Deriver:
                 column: Expr = Column(name, known.type)
                 if _is_stamp(known):
                     column = Call("unix_micros", (column,), pa.int64())
-                return floor(column, period, offset)
+                return last_multiple(column, period, offset)
         return None
 
 
 def _is_stamp(expr: Expr) -> bool:
     return isinstance(expr, Call) and expr.function == "timestamp_micros"
-
-
-def floor(time: Expr, period: int, offset: int = 0) -> Expr:
-    """The last `offset + k * period` that is not after a time."""
-    step = Literal(period, pa.int64())
-    past: Expr = Call("%", (shifted(time, "-", offset), step), pa.int64())
-    past = Call("%", (Call("+", (past, step), pa.int64()), step), pa.int64())
-    return Call("-", (time, past), pa.int64())
 
 
 def floor_of(expr: Expr) -> tuple[Expr, int, int] | None:
@@ -110,19 +102,9 @@ def floor_of(expr: Expr) -> tuple[Expr, int, int] | None:
             for rest in args:
                 match rest:
                     case Call("%", (moved, Literal(int() as other))) if other == period:
-                        offset = _offset(moved, time)
-                        whole = Literal(period, pa.int64()) in args
-                        return (time, period, offset) if whole and offset is not None else None
-    return None
-
-
-def _offset(moved: Expr, time: Expr) -> int | None:
-    """c, where one expression is the other less c."""
-    if moved == time:
-        return 0
-    match moved:
-        case Call("+", (inner, Literal(int() as by))) | Call("+", (Literal(int() as by), inner)):
-            return -by if inner == time else None
+                        base, by = moved_by(moved)
+                        known = base == time and Literal(period, pa.int64()) in args
+                        return (time, period, -by) if known else None
     return None
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra.expr import Call, Column, Expr, Literal, columns, conjuncts, substitute
+from penstock.algebra.times import moved_by
 from penstock.rewrite.nulls import never_true
 from penstock.sharing.expressions import FROM, canonical, is_exact
 
@@ -153,11 +154,11 @@ class Facts:
 
     def _is_now(self, word: str, time: Expr) -> bool:
         """Whether it is later than another time that is known to have come, or the reverse."""
-        wanted, by = _moved(time)
+        wanted, by = moved_by(time)
         for condition in self._known:
             match condition:
                 case Call(other, (known,)) if other == word:
-                    base, offset = _moved(known)
+                    base, offset = moved_by(known)
                     later = offset >= by if word == FROM else offset <= by
                     if base == wanted and later:
                         return True
@@ -212,18 +213,6 @@ def _is_comparable(value: Expr, constant: Literal) -> bool:
     known = constant.value is not None and constant.value == constant.value
     plain = value.type == constant.type and not pa.types.is_nested(value.type)
     return bool(known and plain) and not isinstance(value, Literal)
-
-
-def _moved(time: Expr) -> tuple[Expr, int]:
-    """A time as another one and how much later it is."""
-    match time:
-        case Call("+", (inner, Literal(int() as by))) | Call("+", (Literal(int() as by), inner)):
-            base, more = _moved(inner)
-            return base, more + by
-        case Call("-", (inner, Literal(int() as by))):
-            base, more = _moved(inner)
-            return base, more - by
-    return time, 0
 
 
 def _root(classes: dict[str, str], name: str) -> str:

@@ -28,8 +28,8 @@ class Identities:
         return self._known[id(plan)][1]
 
     def _named(self, node: Node) -> str:
-        values = [(f.name, getattr(node, f.name)) for f in fields(node) if f.name not in _HINTS]
-        return fingerprint((type(node).__name__, *(self._part(value) for _, value in values)))
+        values = [getattr(node, f.name) for f in fields(node) if f.name not in _HINTS]
+        return fingerprint((type(node).__name__, *map(self._part, values)))
 
     def _part(self, value: Any) -> Any:
         if isinstance(value, Node):

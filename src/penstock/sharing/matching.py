@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.expr import Call, Column, Expr, conjunction
-from penstock.algebra.times import micros, shifted
-from penstock.sharing.deriving import Deriver, MissingError, floor
+from penstock.algebra.times import last_multiple, micros, shifted
+from penstock.sharing.deriving import Deriver, MissingError
 from penstock.sharing.expressions import FROM, UNTIL, canonical, is_exact, is_temporal
 from penstock.sharing.facts import Facts
 from penstock.sharing.form import Atom, Rows, Window, renumbered
@@ -171,7 +171,7 @@ def _is_within(window: Window, other: Window | None) -> bool:
 def _end(window: Window, time: Column) -> Expr:
     kind, size = window
     begun = micros(time)
-    begun = begun if kind == "sliding" else floor(begun, size)
+    begun = begun if kind == "sliding" else last_multiple(begun, size)
     return canonical(Call(UNTIL, (shifted(begun, "+", size),), pa.bool_()))
 
 

@@ -46,5 +46,8 @@ def _period(plan: Node) -> Periodic | None:
 
 def _at(plan: Node, period: Periodic) -> Node:
     """The plan with another period for all that is synchronized in it."""
-    inputs = plan.with_inputs(*(_at(child, period) for child in plan.inputs))
-    return replace(inputs, points=(period,)) if isinstance(inputs, Sync) else inputs
+    new: dict[int, Node] = {}
+    for node in plan.walk():
+        same = node.with_inputs(*(new[id(child)] for child in node.inputs))
+        new[id(node)] = replace(same, points=(period,)) if isinstance(same, Sync) else same
+    return new[id(plan)]

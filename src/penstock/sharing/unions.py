@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import permutations
 
 from penstock.algebra import plan as p
@@ -19,7 +19,7 @@ def answered_union(query: p.Union, view: p.Node, leaf: p.Node, forms: Forms) -> 
     parts = _parts(view)
     if parts is None or len(parts) != len(query.parts) or len(parts) > _MOST_PARTS:
         return None
-    for order in _orders(parts):
+    for order in permutations(parts):
         found = [_answered(q, v, leaf, forms) for q, v in zip(query.parts, order, strict=True)]
         first = found[0]
         if first is not None and _linear(first) and all(_same(first, other) for other in found):
@@ -42,10 +42,6 @@ def _parts(view: p.Node) -> tuple[p.Node, ...] | None:
 def _named(part: p.Node, names: Sequence[str]) -> p.Node:
     fields = zip(names, part.schema, strict=True)
     return p.Map(part, tuple((name, Column(f.name, f.type)) for name, f in fields))
-
-
-def _orders(parts: tuple[p.Node, ...]) -> Iterator[tuple[p.Node, ...]]:
-    return permutations(parts)
 
 
 def _answered(query: p.Node, view: p.Node, leaf: p.Node, forms: Forms) -> p.Node | None:

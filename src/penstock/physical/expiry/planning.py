@@ -18,6 +18,8 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any, TypeAlias
 
+import pyarrow as pa
+
 from penstock.algebra.plan import Scan
 from penstock.physical.distribution import key_of
 from penstock.physical.expiry.strategies import Strategy
@@ -188,7 +190,8 @@ class WithMessages(Negative):
                 ending = [child for child in x.inputs if may_end(child)]
                 told = [each for child in ending for each in self._told(child, key_of(child))]
                 return [(stream, None) for stream, _ in told]
-        return [(self._put(NegativeTuples(x.schema, key), x), key)]
+        schema = pa.schema([x.schema.field(name) for name in dict.fromkeys(key)])
+        return [(self._put(NegativeTuples(schema, key), x), key)]
 
     def _expiring(self, x: Operator, key: Key | None) -> Operator:
         if key is None or not may_end(x) or not _has_messages(x):

@@ -12,30 +12,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
 from penstock.element import INF, Elements, consolidate
 from penstock.physical.kernel import Result, due_changes
+from penstock.physical.kernels.schedule import Scheduled
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
 
 @dataclass(frozen=True)
-class Expire:
-    schema: pa.Schema
-    key: tuple[str, ...]
-
-    @property
-    def areas(self) -> tuple[AreaSpec, ...]:
-        return (AreaSpec("schedule", self.schema, self.key, order="time"),)
-
-    @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
-        return (self.key,)
-
+class Expire(Scheduled):
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
@@ -44,23 +33,8 @@ class Expire:
 
 
 @dataclass(frozen=True)
-class NegativeTuples:
+class NegativeTuples(Scheduled):
     """The negative tuples alone, as the columns that tell where they belong."""
-
-    input: pa.Schema
-    key: tuple[str, ...]
-
-    @cached_property
-    def schema(self) -> pa.Schema:
-        return pa.schema([self.input.field(name) for name in dict.fromkeys(self.key)])
-
-    @property
-    def areas(self) -> tuple[AreaSpec, ...]:
-        return (AreaSpec("schedule", self.schema, self.key, order="time"),)
-
-    @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
-        return (self.key,)
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int

@@ -31,9 +31,23 @@ UNKNOWN = INF - 1
 
 
 @dataclass(frozen=True)
-class Restriction:
+class Scheduled:
+    """Where elements wait for the step they begin in, in tasks by a key."""
+
     schema: pa.Schema
     key: tuple[str, ...]
+
+    @property
+    def areas(self) -> tuple[AreaSpec, ...]:
+        return (AreaSpec("schedule", self.schema, self.key, order="time"),)
+
+    @property
+    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+        return (self.key,)
+
+
+@dataclass(frozen=True)
+class Restriction(Scheduled):
     start: Expr | None
     end: Expr | None
     asked: bool = False
@@ -43,10 +57,6 @@ class Restriction:
     def areas(self) -> tuple[AreaSpec, ...]:
         gone = None if self.start is None else shifted(self.start, "+", 1)
         return (AreaSpec("schedule", self.schema, self.key, order="time", until=gone),)
-
-    @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
-        return (self.key,)
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
@@ -81,18 +91,8 @@ def beginning(schedule: Area, start: Expr | None, asked: bool, w0: int, w1: int)
 
 
 @dataclass(frozen=True)
-class Splitting:
-    schema: pa.Schema
-    key: tuple[str, ...]
+class Splitting(Scheduled):
     size: int
-
-    @property
-    def areas(self) -> tuple[AreaSpec, ...]:
-        return (AreaSpec("schedule", self.schema, self.key, order="time"),)
-
-    @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
-        return (self.key,)
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int

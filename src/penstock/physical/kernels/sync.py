@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.algebra.plan import Periodic, TimePoints
-from penstock.element import BEGIN, INF, Elements, concat, consolidate, intervals
+from penstock.element import BEGIN, INF, Elements, concat, consolidate, intervals, next_of
 from penstock.physical.kernel import Result, Write, at, due_changes
 from penstock.record import Ints
 from penstock.state.area import Area
@@ -65,7 +65,7 @@ class Synchronization:
         for points in self.points:
             point = np.minimum(point, _next_point(points, time))
         for x in marks:
-            point = np.minimum(point, _next_of(np.unique(x.ts), time))
+            point = np.minimum(point, next_of(np.unique(x.ts), time))
         return point
 
 
@@ -75,8 +75,4 @@ def _next_point(points: Periodic | TimePoints, time: Ints) -> Ints:
             past = np.maximum(time, BEGIN + period + abs(offset))
             return np.where(time == BEGIN, BEGIN, past + (offset - past) % period)
         case TimePoints(listed):
-            return _next_of(np.array(listed, dtype=np.int64), time)
-
-
-def _next_of(points: Ints, time: Ints) -> Ints:
-    return np.append(points, INF)[np.searchsorted(points, time)]
+            return next_of(np.array(listed, dtype=np.int64), time)

@@ -16,9 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from penstock.element import BEGIN, INF, Elements, concat
+from penstock.element import BEGIN, INF, Elements, concat, next_of
 from penstock.physical.kernel import Result, Write, due_changes
-from penstock.record import Ints
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
@@ -50,7 +49,8 @@ class Trigger:
             return Result(tuples, {"schedule": later})
         began, due = tuples.slice(0, len(deltas[0])), tuples.slice(len(deltas[0]), len(tuples))
         waiting = concat(self.schema, [due, areas["held"].needed()])
-        noticed = _next_of([x.ts for x in deltas[1:]], waiting.ts)
+        clocks = np.unique(np.concatenate([x.ts for x in deltas[1:]]))
+        noticed = next_of(clocks, waiting.ts)
         now = noticed < INF
         ended = replace(waiting.where(now), ts=noticed[now])
         # whatever comes frees all that was held before the step, so what stays is new
@@ -60,9 +60,3 @@ class Trigger:
         out = concat(self.schema, [began, ended])
         late = noticed[now] - waiting.ts[now]
         return Result(out, {"schedule": later, "held": held}, late)
-
-
-def _next_of(times: Sequence[Ints], asked: Ints) -> Ints:
-    """The first of the times at or after each that is asked for."""
-    points = np.unique(np.concatenate([np.array([INF]), *times]))
-    return points[np.searchsorted(points, asked)]

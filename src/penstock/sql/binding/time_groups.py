@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra import times
-from penstock.algebra.expr import Call, Column, Expr, Literal, compare
+from penstock.algebra.expr import Column, Expr, Literal, compare
 from penstock.algebra.plan import Filter, Map, Node, Session, Union, append_only, time_column
 from penstock.sql.binding import types
 from penstock.sql.binding.context import Binding, Frame, kept
@@ -91,7 +91,7 @@ class TimeGroup:
             self._wrong("A window is at least as long as its slide, and both are longer than 0.")
         time = self.b.expr(args[0], frame)
         now = self._ticks(time)
-        last = _last_multiple(now, slide, offset)
+        last = times.last_multiple(now, slide, offset)
         parts: list[Node] = []
         for i in range(-(-size // slide)):
             begins = times.shifted(last, "-", i * slide)
@@ -174,14 +174,3 @@ class TimeGroup:
 def _struct(start: exp.Expr, end: exp.Expr) -> exp.Expr:
     fields = [exp.Literal.string("start"), start, exp.Literal.string("end"), end]
     return exp.Anonymous(this="named_struct", expressions=fields)
-
-
-def _last_multiple(now: Expr, slide: int, offset: int) -> Expr:
-    """The last `offset + k * slide` that is not after now."""
-    step = Literal(slide, pa.int64())
-
-    def remainder(value: Expr) -> Expr:
-        return Call("%", (value, step), pa.int64())
-
-    past = remainder(Call("+", (remainder(times.shifted(now, "-", offset)), step), pa.int64()))
-    return Call("-", (now, past), pa.int64())
