@@ -20,8 +20,8 @@ help: ## List the targets
 test: check ## Check, then run every test, two files at a time
 	@$(PY) -m pytest -n 2 --dist loadfile
 
-test-fast: $(STAMP) ## Run the tests that do not need Spark
-	@$(PY) -m pytest -m "not spark"
+test-fast: $(STAMP) ## Run the tests that need neither Spark nor minutes
+	@$(PY) -m pytest -n 2 -m "not spark and not long"
 
 check: $(STAMP) ## Lint, formatting and types
 	@$(PY) -m ruff check --quiet

@@ -86,6 +86,7 @@ def test_of_mine(tmp_path: Path) -> None:
 """
 
 
+@pytest.mark.long
 def test_a_project_of_a_user_is_type_checked(tmp_path: Path) -> None:
     (tmp_path / "project.py").write_text(PROJECT)
     done = subprocess.run(

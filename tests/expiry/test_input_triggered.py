@@ -26,6 +26,8 @@ from penstock.testing.random_plans import Plans, random_plan
 from penstock.testing.random_streams import Stream
 from tests.laws.nodes import NODES, compaction_at_every_turn, seeded, streams_for
 
+pytestmark = pytest.mark.long
+
 
 class Oracle:
     """All tuples of each operator, from all tuples of its inputs at once."""

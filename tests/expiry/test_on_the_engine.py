@@ -19,6 +19,8 @@ from penstock.testing.local_runs import random_cuts, run_in_steps
 from penstock.testing.random_plans import SCANS, Plans, random_plan
 from penstock.testing.random_streams import random_streams
 
+pytestmark = pytest.mark.long
+
 VIEWS, CASES = 5, 4
 
 

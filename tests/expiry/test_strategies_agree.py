@@ -13,6 +13,8 @@ from penstock.testing.local_runs import random_cuts, run_in_steps
 from penstock.testing.random_plans import Plans, random_plan
 from tests.laws.nodes import NODES, compaction_at_every_turn, seeded, streams_for
 
+pytestmark = pytest.mark.long
+
 EXACT: tuple[Strategy, ...] = ("negative", "negative+messages", "piggyback", "auto")
 
 

@@ -12,6 +12,8 @@ from penstock.testing.scripts import REOPEN, Plans, Script
 from tests.faults.pipelines import SALES, SOURCES, assert_same, cycles
 from tests.faults.sessions import cluster_session
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.spark
 def test_differential_executors_are_killed_midway(tmp_path: Path) -> None:

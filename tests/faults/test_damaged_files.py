@@ -20,6 +20,8 @@ from penstock.testing import scripts
 from penstock.testing.scripts import STEP, Advance, Operation, Outcome, Rows, Script
 from tests.faults.pipelines import assert_same, operations, script
 
+pytestmark = pytest.mark.long
+
 STEPS = 10
 NOW = 10 * STEPS + 20
 MORE: tuple[Operation, ...] = (

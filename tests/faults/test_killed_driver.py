@@ -25,6 +25,8 @@ from penstock.testing.scripts import (
 )
 from tests.faults.pipelines import assert_same, operations, script
 
+pytestmark = pytest.mark.long
+
 POINTS = (
     "os.link",
     "os.fsync",

@@ -12,9 +12,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
+
 from penstock.runtime.options import Options
 from penstock.testing.scripts import COLLECT, STEP, Advance, Kill, Operation, Reopen, Rows, Script
 from tests.faults.pipelines import assert_same
+
+pytestmark = pytest.mark.long
 
 PIPELINE = """
 CREATE SOURCE items (item INT, seller INT, t INT, p STRING) EVENT TIME t;

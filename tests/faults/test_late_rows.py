@@ -23,6 +23,8 @@ from penstock.testing.local_session import local_session
 from penstock.testing.scripts import STEP, Advance, Kill, Operation, Rows
 from tests.faults.pipelines import AUCTIONS, BIDS, script
 
+pytestmark = pytest.mark.long
+
 Row = tuple[int | None, int | None, int | None]
 
 

@@ -21,6 +21,8 @@ from penstock.state.compaction import merge, merge_in_parts
 from penstock.state.run import AreaSpec, Order, sorted_run
 from tests.faults.pipelines import BIDS
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = '#!/bin/sh\nulimit -d {kilobytes}\nexec {python} "$@"\n'
 

@@ -24,6 +24,8 @@ from penstock.testing.scripts import COLLECT, Kill, Plans, Script
 from tests.faults.pipelines import SALES, SOURCES, assert_same, cycles, operations, script
 from tests.faults.sessions import retrying_session
 
+pytestmark = pytest.mark.long
+
 
 class DiskError(OSError):
     """What a task meets on its first attempt."""

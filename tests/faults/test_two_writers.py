@@ -20,6 +20,8 @@ from penstock.state.manifest import Advanced, Defined
 from penstock.testing.engine_runs import LocalJobs
 from tests.faults.pipelines import AUCTIONS, BIDS
 
+pytestmark = pytest.mark.long
+
 
 def _engine(directory: Path) -> Engine:
     return Engine(directory, LocalJobs(), Options(tasks=1))

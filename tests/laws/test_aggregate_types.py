@@ -19,6 +19,8 @@ from penstock.testing.local_runs import assert_agrees_with_reference
 from penstock.testing.random_streams import Stream, random_streams
 from tests.laws.nodes import compaction_at_every_turn, seeded
 
+pytestmark = pytest.mark.long
+
 UTC = dt.UTC
 KINDS: dict[str, tuple[pa.DataType, tuple[Any, ...]]] = {
     "long": (pa.int64(), (0, 1, -7, 2**40, -(2**50))),

@@ -9,6 +9,8 @@ from penstock.testing.local_runs import assert_batch_invariant
 from penstock.testing.random_plans import Plans, random_plan
 from tests.laws.nodes import NODES, compaction_at_every_turn, seeded, streams_for
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("node", NODES)
 def test_differential_every_node(node: str) -> None:

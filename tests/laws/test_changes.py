@@ -22,6 +22,8 @@ from penstock.testing.random_plans import random_plan, scans_of
 from penstock.testing.random_streams import random_streams
 from tests.laws.nodes import seeded, streams_for
 
+pytestmark = pytest.mark.long
+
 
 def relation_as_a_stream(now: Relation, last: Relation) -> Relation:
     return now if now != last else Counter()

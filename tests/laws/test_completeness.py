@@ -16,6 +16,8 @@ from penstock.testing.random_plans import Plans, random_plan
 from penstock.testing.random_streams import Stream
 from tests.laws.nodes import NODES, seeded, streams_for
 
+pytestmark = pytest.mark.long
+
 
 def assert_complete(plan: p.Node, cases: Sequence[dict[str, Stream]], rng: Random) -> None:
     plan = lifted(with_shared_marks(plan))

@@ -21,6 +21,8 @@ from penstock.testing.random_streams import random_streams
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.long
+
 VIEWS, CASES = 10, 8
 
 

@@ -17,6 +17,8 @@ from penstock.testing.local_runs import assert_agrees_with_reference, assert_bat
 from penstock.testing.random_plans import Plans
 from tests.laws.nodes import NODES, seeded, streams_for
 
+pytestmark = pytest.mark.long
+
 
 def check(node: str) -> None:
     for seed in range(5):

@@ -17,6 +17,8 @@ from penstock.testing.random_plans import Plans, random_plan, scans_of
 from penstock.testing.random_streams import random_streams
 from tests.laws.nodes import NODES, compaction_at_every_turn, seeded, streams_for
 
+pytestmark = pytest.mark.long
+
 PLANS, STREAMS = 50, 200
 
 

@@ -19,6 +19,8 @@ from penstock.physical.local import LocalPipeline, StoredArea
 from penstock.state.compaction import merge
 from penstock.state.store import FileStore
 
+pytestmark = pytest.mark.long
+
 SIZE, STEP, RATE = 100, 10, 200
 STEPS, STEPS_AFTER_THE_END = 60, 25
 FACTOR, SLACK = 4, 1024

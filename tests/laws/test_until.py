@@ -27,6 +27,8 @@ from penstock.testing.local_runs import run_in_steps
 from penstock.testing.random_streams import HORIZON, Stream
 from tests.laws.nodes import compaction_at_every_turn, seeded
 
+pytestmark = pytest.mark.long
+
 INT = pa.int64()
 SIZE = 3
 S = p.Scan("s", pa.schema([("k", INT), ("v", INT), ("at", INT)]))

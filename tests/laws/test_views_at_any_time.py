@@ -31,6 +31,8 @@ from penstock.testing.random_streams import Stream, random_streams
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.long
+
 PLANS, CASES = 4, 4
 _OF_ARRIVAL = (Changes, Window, RowWindow, Upsert, Session, Sync)
 

@@ -43,6 +43,8 @@ from tests.memory.paper import TABLE_1, S, T, atoms, query
 from tests.memory.random_queries import CONSTANTS, random_query, true_of
 from tests.memory.theory_plans import Rows, aggregate_plan, plan_of, random_rows
 
+pytestmark = pytest.mark.long
+
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))
 
 

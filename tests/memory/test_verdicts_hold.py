@@ -26,6 +26,8 @@ from penstock.state.compaction import merge
 from penstock.state.store import MemoryStore
 from tests.memory.verdict_cases import SOURCES, cases, verdict
 
+pytestmark = pytest.mark.long
+
 START = datetime(2025, 1, 1, tzinfo=UTC)
 STEP = timedelta(minutes=10)
 ROWS_IN_A_STEP = 5

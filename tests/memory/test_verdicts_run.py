@@ -27,6 +27,8 @@ from penstock.testing.local_runs import first_difference, random_cuts
 from penstock.testing.random_streams import HORIZON
 from tests.memory.test_summaries import run
 
+pytestmark = pytest.mark.long
+
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))
 
 SOURCES = {

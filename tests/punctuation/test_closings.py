@@ -18,6 +18,8 @@ from penstock.punctuation.closings import Closings
 from penstock.punctuation.prefixes import Prefixes
 from penstock.record import Columns, Direction
 
+pytestmark = pytest.mark.long
+
 SCHEMA = pa.schema(
     [
         pa.field("flag", pa.bool_(), nullable=False),

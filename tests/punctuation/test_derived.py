@@ -20,6 +20,8 @@ from penstock.punctuation import Constant, Pattern, Punctuation, Range, ValueLis
 from penstock.punctuation.closings import Closings
 from penstock.punctuation.derived import through
 
+pytestmark = pytest.mark.long
+
 BYTE, INT, LONG, DOUBLE = pa.int8(), pa.int32(), pa.int64(), pa.float64()
 SCHEMA = pa.schema([pa.field("x", BYTE), pa.field("flag", pa.bool_(), nullable=False)])
 X = cast(Column(ARGUMENT, BYTE), INT)

@@ -32,6 +32,8 @@ from penstock.punctuation import ANY, Constant, Pattern, Punctuation, ValueList,
 from penstock.punctuation.closings import Closings
 from penstock.testing.local_runs import snapshots
 
+pytestmark = pytest.mark.long
+
 BOOL = pa.bool_()
 SCHEMAS = {
     name: pa.schema([pa.field(f"{name}{c}", BOOL, nullable=False) for c in "kv"]) for name in "lr"

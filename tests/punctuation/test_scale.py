@@ -6,8 +6,11 @@ from collections.abc import Callable
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pytest
 
 from penstock.punctuation import ANY, Constant, Punctuation, PunctuationSet, Range
+
+pytestmark = pytest.mark.long
 
 COUNT, ROWS = 100_000, 1_000_000
 BIDS = pa.schema([("auction", pa.int64()), ("bidder", pa.string()), ("price", pa.int32())])

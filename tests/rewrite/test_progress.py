@@ -119,6 +119,7 @@ def streams(rng: Random) -> dict[str, Stream]:
     return {name: stream() for name in "su"}
 
 
+@pytest.mark.long
 def test_what_is_forgotten_is_never_asked_for() -> None:
     closed = 0
     for seed in range(400):

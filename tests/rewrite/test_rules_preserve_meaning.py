@@ -17,6 +17,8 @@ from penstock.testing.random_plans import Plans, random_plan, scans_of
 from penstock.testing.random_streams import random_streams
 from tests.rewrite.patterns import PATTERNS
 
+pytestmark = pytest.mark.long
+
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))
 STREAMS_PER_PLAN = 4
 

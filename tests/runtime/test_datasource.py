@@ -31,6 +31,8 @@ from penstock.testing.local_session import local_session
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+pytestmark = pytest.mark.long
+
 SCHEMA = pa.schema([("k", pa.string()), ("v", pa.int32()), ("t", pa.int64())])
 
 

@@ -31,6 +31,8 @@ from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.task import hash_range
 from penstock.testing.engine_runs import LocalJobs
 
+pytestmark = pytest.mark.long
+
 SCHEMA = pa.schema([("k", pa.int64()), ("v", pa.int64()), ("t", pa.int64())])
 SCAN = Scan("s", SCHEMA, append_only=True)
 VIEWS: Mapping[str, Node] = {

@@ -12,6 +12,8 @@ import pytest
 from penstock.session import Session
 from tests.sharing.cases import Case, cases, opened, random_rows
 
+pytestmark = pytest.mark.long
+
 CASES = list(cases())
 
 

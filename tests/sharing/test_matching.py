@@ -9,6 +9,8 @@ import os
 from collections import Counter
 from random import Random
 
+import pytest
+
 from penstock.algebra.plan import Node, Scan
 from penstock.rewrite import rewrite
 from penstock.sharing import Running, Sharing, leaf_name
@@ -38,6 +40,7 @@ def assert_same(query: Node, plan: Node, rng: Random, seed: int) -> None:
             raise
 
 
+@pytest.mark.long
 def test_oracle_what_is_answered_from_a_view_is_the_same() -> None:
     matched: Counter[tuple[str, str]] = Counter()
     for seed in range(PAIRS * EFFORT):

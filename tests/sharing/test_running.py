@@ -19,6 +19,8 @@ from penstock.testing.random_overlaps import OVERLAPPING, Spec, Specs, with_time
 from penstock.testing.random_streams import Stream, random_streams
 from tests.sharing.runs import net, opened, over, run
 
+pytestmark = pytest.mark.long
+
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))
 SEEDS = range(4 * EFFORT)
 FAMILIES = 3
