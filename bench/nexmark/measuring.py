@@ -14,8 +14,7 @@ from pathlib import Path
 
 from bench.nexmark.engines import CORES, ROOT, Engine
 
-PAGE = os.sysconf("SC_PAGE_SIZE")
-EVERY = 0.2
+EVERY = 0.5
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,10 @@ def last_words(log: Path) -> str:
 
 
 def resident(process: int) -> int:
-    """The bytes that a process and all below it hold in memory."""
+    """The bytes that a process and all below it hold in memory.
+
+    A page that several of them share is counted once: each has its part of it.
+    """
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -115,11 +117,13 @@ def resident(process: int) -> int:
     family = [process]
     for member in family:
         family += parents.get(member, [])
-    return sum(map(_pages, family)) * PAGE
+    return sum(map(_proportional, family)) * 1024
 
 
-def _pages(process: int) -> int:
+def _proportional(process: int) -> int:
+    """The proportional set size, in kilobytes."""
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    except (OSError, IndexError):
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    except OSError:
         return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("Pss:")), 0)

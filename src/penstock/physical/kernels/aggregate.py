@@ -6,7 +6,7 @@ Law: a group is there while it holds a record; the group of no keys is always th
 State: `current`, per group the sums that add and subtract; for functions that need the values
 themselves `values <columns>`, the multiset of them per group, or its first and last value where no
 record leaves the input (`append_only`) and no more is asked for; for DISTINCT `distinct <column>`,
-the multiplicity of each value; `schedule`, the ends to come. What is said of a group is let go at
+which values there are; `schedule`, the ends to come. What is said of a group is let go at
 the time `until`, from which on it has no changes. Where groups are wanted only from a `start` of
 their own on, `openings` are those that are still to start: what changes before is added up at once.
 Cost: sums follow the changes of the step. Functions over the values read the groups that change.
@@ -30,7 +30,6 @@ from penstock.physical.kernel import (
     Result,
     Timeline,
     Write,
-    as_changes,
     at,
     before,
     distinct_hashes,
@@ -44,7 +43,7 @@ from penstock.physical.kernel import (
 from penstock.physical.kernels import aggregate_sums, aggregate_values
 from penstock.physical.kernels.aggregate_sums import Source
 from penstock.physical.kernels.aggregate_values import Multisets, ValueSource, multisets
-from penstock.physical.kernels.multiplicity import Multiplicity
+from penstock.physical.kernels.distinct_values import DistinctValues
 from penstock.physical.kernels.schedule import UNKNOWN, beginning, starts
 from penstock.record import Columns, Ints, Mask
 from penstock.state.area import Area
@@ -84,10 +83,7 @@ class GroupAggregate:
             )
             for source in self._value_sources
         ]
-        distinct = [
-            replace(kernel.areas[0], name=str(source), owner=self.keys)
-            for source, kernel in self._distinct.items()
-        ]
+        distinct = [each.area for each in self._distinct]
         return (current, schedule, *values, *distinct, *self._openings)
 
     @cached_property
@@ -110,18 +106,24 @@ class GroupAggregate:
         return aggregate_sums.sources(self.calls)
 
     @cached_property
-    def _distinct(self) -> dict[Source, Multiplicity]:
-        """For sources that count a value once, the kernels that tell when it comes and goes."""
-        sources = [*self._sources, *(source.source for source in self._value_sources)]
-        return {
-            source: Multiplicity(
-                self._part(tuple(dict.fromkeys((*self.keys, source.column)))),
-                "distinct",
+    def _distinct(self) -> tuple[DistinctValues, ...]:
+        """For sources that count a value once, what tells when it comes and goes."""
+        wanted = [*self._sources, *(source.source for source in self._value_sources)]
+        by_column: dict[str, dict[Source, None]] = {}
+        for source in wanted:
+            if source.distinct and source.column is not None:
+                by_column.setdefault(source.column, {})[source] = None
+        return tuple(
+            DistinctValues(
+                self._part(tuple(dict.fromkeys((*self.keys, column)))),
+                column,
+                self.keys,
+                tuple(sources),
                 self.until,
+                self.append_only,
             )
-            for source in sources
-            if source.distinct and source.column is not None
-        }
+            for column, sources in by_column.items()
+        )
 
     @cached_property
     def _value_sources(self) -> tuple[ValueSource, ...]:
@@ -147,8 +149,10 @@ class GroupAggregate:
             return Result(Elements.empty(self.schema), writes)
         writes = {"schedule": later}
         presence: dict[Source, Elements] = {}
-        for source in self._distinct:
-            presence[source], writes[str(source)] = self._presence(source, areas, changes, w0, w1)
+        for distinct in self._distinct:
+            name = distinct.area.name
+            comes, writes[name] = distinct.step(areas[name], changes, w0, w1)
+            presence |= comes
         summed = [self._presence_summed(source, x) for source, x in presence.items()]
         moved = concat(self._part(self.keys), [self._summed(changes), *summed, opened])
         hashes = record.hash_rows(moved.columns, len(moved))
@@ -207,16 +211,6 @@ class GroupAggregate:
             if not source.distinct and not source.reads(self.summed):
                 sums |= aggregate_sums.contributions(source, functions, changes)
         return replace(changes.select(self.keys), sums=sums)
-
-    def _presence(
-        self, source: Source, areas: Mapping[str, Area], changes: Elements, w0: int, w1: int
-    ) -> tuple[Elements, Write]:
-        """When values of a DISTINCT source come and go."""
-        kernel = self._distinct[source]
-        taken = changes.where(source.rows(changes)).select(kernel.schema.names)
-        inner = {"current": areas[str(source)], "schedule": Area(kernel.areas[1])}
-        result = kernel.step(inner, [taken], w0, w1)
-        return as_changes(result.out), result.writes["current"]
 
     def _presence_summed(self, source: Source, presence: Elements) -> Elements:
         """The coming and going of values as what it adds to the sums of their group."""

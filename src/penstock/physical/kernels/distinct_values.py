@@ -1,0 +1,82 @@
+"""When values come to groups and go: what DISTINCT aggregates see.
+
+Law: for a source, a value is in a group while the group holds a record with it that takes part.
+State: `distinct <column>`, per group and value how many such records each source has; where no
+record leaves the input, only whether it has any.
+Cost: follows the changes of the step, once for all sources over the same column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+import pyarrow as pa
+
+from penstock import record
+from penstock.algebra.expr import Expr
+from penstock.element import Elements, concat
+from penstock.physical.kernel import (
+    Write,
+    as_changes,
+    at,
+    before,
+    distinct_hashes,
+    kept,
+    net_change,
+    timeline,
+)
+from penstock.physical.kernels.aggregate_sums import Source
+from penstock.physical.kernels.multiplicity import differences
+from penstock.record import Ints
+from penstock.state.area import Area
+from penstock.state.run import AreaSpec
+
+
+@dataclass(frozen=True)
+class DistinctValues:
+    """`schema` holds the columns of the groups and the one that all the sources are over."""
+
+    schema: pa.Schema
+    column: str
+    keys: tuple[str, ...]
+    sources: tuple[Source, ...]
+    until: Expr | None
+    append_only: bool
+
+    @property
+    def area(self) -> AreaSpec:
+        names = tuple(self.schema.names)
+        name = f"distinct {self.column}"
+        return AreaSpec(name, self.schema, names, owner=self.keys, until=self.until)
+
+    def step(
+        self, area: Area, changes: Elements, w0: int, w1: int
+    ) -> tuple[dict[Source, Elements], Write]:
+        """What comes and goes for each source, as changes, and what is to be kept."""
+        x = self._taking(changes)
+        if len(x) == 0:
+            return dict.fromkeys(self.sources, x), Write(x)
+        hashes = record.hash_rows(x.columns, len(x))
+        known, known_hashes = area.rows_with(distinct_hashes(hashes))
+        both = concat(self.schema, [x, at(known, before(w0))])
+        frames = timeline(both.columns, np.concatenate([hashes, known_hashes]), both.ts)
+        count = self._counted(frames.running(both.n))
+        counts = {name: self._counted(frames.running(n)) for name, n in both.sums.items()}
+        nothing = np.zeros(len(frames), dtype=np.int64)
+        comes = {}
+        for source in self.sources:
+            there = (counts.get(str(source), nothing) > 0).astype(np.int64)
+            comes[source] = as_changes(differences(both, frames, there, w0))
+        return comes, kept(net_change(both, frames, count, counts, w0), self.until, w1)
+
+    def _taking(self, changes: Elements) -> Elements:
+        """The changes that any source sees, with their weight in each."""
+        takes = {str(source): source.rows(changes) for source in self.sources}
+        seen = reduce(np.logical_or, takes.values())
+        x = changes.where(seen).select(self.schema.names)
+        return replace(x, sums={name: np.where(rows[seen], x.n, 0) for name, rows in takes.items()})
+
+    def _counted(self, n: Ints) -> Ints:
+        return np.minimum(n, 1) if self.append_only else n
