@@ -148,12 +148,11 @@ class GroupAggregate:
             writes = {**passing(self.areas, self.until), "schedule": later}
             return Result(Elements.empty(self.schema), writes)
         writes = {"schedule": later}
-        presence: dict[Source, Elements] = {}
+        presence: dict[DistinctValues, Elements] = {}
         for distinct in self._distinct:
             name = distinct.area.name
-            comes, writes[name] = distinct.step(areas[name], changes, w0, w1)
-            presence |= comes
-        summed = [self._presence_summed(source, x) for source, x in presence.items()]
+            presence[distinct], writes[name] = distinct.step(areas[name], changes, w0, w1)
+        summed = [self._presence_summed(values, x) for values, x in presence.items()]
         moved = concat(self._part(self.keys), [self._summed(changes), *summed, opened])
         hashes = record.hash_rows(moved.columns, len(moved))
         asked = [hashes[: len(changes)], hashes[len(moved) - len(opened) :]]
@@ -212,36 +211,37 @@ class GroupAggregate:
                 sums |= aggregate_sums.contributions(source, functions, changes)
         return replace(changes.select(self.keys), sums=sums)
 
-    def _presence_summed(self, source: Source, presence: Elements) -> Elements:
+    def _presence_summed(self, values: DistinctValues, presence: Elements) -> Elements:
         """The coming and going of values as what it adds to the sums of their group."""
-        if source not in self._sources:
-            return self._weightless(presence)
-        whole = replace(source, where=None)
-        sums = aggregate_sums.contributions(whole, self._sources[source], presence)
-        renamed = {name.replace(str(whole), str(source), 1): s for name, s in sums.items()}
-        return self._weightless(presence, renamed)
+        sums: dict[str, Ints] = {}
+        for source in filter(self._sources.__contains__, values.sources):
+            whole, functions = replace(source, where=None), self._sources[source]
+            added = aggregate_sums.contributions(whole, functions, values.of(source, presence))
+            sums |= {name.replace(str(whole), str(source), 1): s for name, s in added.items()}
+        return self._weightless(presence, sums)
 
     def _values(
         self,
         changes: Elements,
-        presence: Mapping[Source, Elements],
+        presence: Mapping[DistinctValues, Elements],
         held: Mapping[ValueSource, Elements],
         frames: Timeline,
     ) -> dict[ValueSource, Multisets]:
         """The multisets of values. Among the rows of the timeline the changes come first, then
         the presence of distinct values, and what was held comes last."""
-        first, place = {}, len(changes)
+        place = len(changes)
+        found: dict[Source, tuple[int, Elements]] = {}
         for distinct, x in presence.items():
-            first[distinct] = place
+            found |= {s: (place, distinct.of(s, x)) for s in distinct.sources}
             place += len(x)
         place = len(frames.order) - sum(map(len, held.values()))
         values: dict[ValueSource, Multisets] = {}
         for source, old in held.items():
-            x = presence.get(source.source, changes)
+            begins, x = found.get(source.source, (0, changes))
             mine = source.rows(x)
             new = x.take(mine).select(source.columns(self.keys))
             rows = concat(old.schema, [new, old])
-            places = [mine + first.get(source.source, 0), np.arange(place, place + len(old))]
+            places = [mine + begins, np.arange(place, place + len(old))]
             values[source] = multisets(rows, len(new), source.args, np.concatenate(places), frames)
             place += len(old)
         return values

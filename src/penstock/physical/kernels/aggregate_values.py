@@ -67,8 +67,8 @@ class ValueSource:
         return frozenset(asks_for_last(call) for call in own)
 
     def rows(self, x: Elements) -> Ints:
-        """The rows that take part; of a multiset of different values all do."""
-        return np.arange(len(x)) if self.distinct else np.flatnonzero(self.source.rows(x))
+        """The rows that take part; of different values all do that come or go."""
+        return np.flatnonzero(x.n if self.distinct else self.source.rows(x))
 
 
 class Stretches(NamedTuple):

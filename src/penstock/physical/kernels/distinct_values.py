@@ -8,6 +8,7 @@ Cost: follows the changes of the step, once for all sources over the same column
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -16,10 +17,10 @@ import pyarrow as pa
 
 from penstock import record
 from penstock.algebra.expr import Expr
-from penstock.element import Elements, concat
+from penstock.element import INF, Elements, concat
 from penstock.physical.kernel import (
+    Timeline,
     Write,
-    as_changes,
     at,
     before,
     distinct_hashes,
@@ -28,7 +29,6 @@ from penstock.physical.kernel import (
     timeline,
 )
 from penstock.physical.kernels.aggregate_sums import Source
-from penstock.physical.kernels.multiplicity import differences
 from penstock.record import Ints
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
@@ -51,25 +51,24 @@ class DistinctValues:
         name = f"distinct {self.column}"
         return AreaSpec(name, self.schema, names, owner=self.keys, until=self.until)
 
-    def step(
-        self, area: Area, changes: Elements, w0: int, w1: int
-    ) -> tuple[dict[Source, Elements], Write]:
-        """What comes and goes for each source, as changes, and what is to be kept."""
+    def step(self, area: Area, changes: Elements, w0: int, w1: int) -> tuple[Elements, Write]:
+        """What comes and goes, as changes with a weight for each source, and what is to be kept."""
         x = self._taking(changes)
         if len(x) == 0:
-            return dict.fromkeys(self.sources, x), Write(x)
+            return x, Write(x)
         hashes = record.hash_rows(x.columns, len(x))
         known, known_hashes = area.rows_with(distinct_hashes(hashes))
         both = concat(self.schema, [x, at(known, before(w0))])
         frames = timeline(both.columns, np.concatenate([hashes, known_hashes]), both.ts)
         count = self._counted(frames.running(both.n))
         counts = {name: self._counted(frames.running(n)) for name, n in both.sums.items()}
-        nothing = np.zeros(len(frames), dtype=np.int64)
-        comes = {}
-        for source in self.sources:
-            there = (counts.get(str(source), nothing) > 0).astype(np.int64)
-            comes[source] = as_changes(differences(both, frames, there, w0))
-        return comes, kept(net_change(both, frames, count, counts, w0), self.until, w1)
+        state = kept(net_change(both, frames, count, counts, w0), self.until, w1)
+        return _coming(both, frames, counts, w0), state
+
+    def of(self, source: Source, comes: Elements) -> Elements:
+        """What comes and goes for one of the sources."""
+        nothing = np.zeros(len(comes), dtype=np.int64)
+        return replace(comes, n=comes.sums.get(str(source), nothing), sums={})
 
     def _taking(self, changes: Elements) -> Elements:
         """The changes that any source sees, with their weight in each."""
@@ -80,3 +79,19 @@ class DistinctValues:
 
     def _counted(self, n: Ints) -> Ints:
         return np.minimum(n, 1) if self.append_only else n
+
+
+def _coming(x: Elements, frames: Timeline, counts: Mapping[str, Ints], w0: int) -> Elements:
+    """1 where a count leaves zero, -1 where it comes back to it."""
+    sums, changed = {}, np.zeros(len(frames), dtype=np.bool_)
+    for name, count in counts.items():
+        there = (count > 0).astype(np.int64)
+        was = np.concatenate([[0], there[:-1]])
+        was[frames.first] = 0
+        sums[name] = there - was
+        changed |= sums[name] != 0
+    changed &= frames.time >= w0
+    columns = record.take(x.columns, frames.row[frames.group[changed]])
+    ts = frames.time[changed]
+    sums = {name: weight[changed] for name, weight in sums.items()}
+    return Elements(x.schema, columns, ts, np.full_like(ts, INF), np.zeros_like(ts), sums)

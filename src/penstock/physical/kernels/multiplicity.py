@@ -88,7 +88,7 @@ class Multiplicity:
         first = frames.running(both.n)
         second = {name: frames.running(weight) for name, weight in both.sums.items()}
         weight = WEIGHTS[self.kind](first, second.get(_SECOND, np.zeros_like(first)))
-        out = differences(both, frames, weight, w0)
+        out = _emit(both, frames, weight, w0)
         current = net_change(both, frames, first, second, w0)
         return Result(out, {"schedule": later, "current": kept(current, self.until, w1)})
 
@@ -98,7 +98,7 @@ class Multiplicity:
         return concat(self.schema, [deltas[0], *moved])
 
 
-def differences(x: Elements, frames: Timeline, weight: Ints, w0: int) -> Elements:
+def _emit(x: Elements, frames: Timeline, weight: Ints, w0: int) -> Elements:
     """Elements for the difference to the weight before the step; closed but for the last."""
     old = frames.old(weight, w0)
     changed = np.empty(len(frames), dtype=np.bool_)
