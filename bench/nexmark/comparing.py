@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.nexmark.data import WARM_EVENTS, WARM_FILES, made, place
 from bench.nexmark.engines import PENSTOCK, Engine
 from bench.nexmark.generate import Settings
-from bench.nexmark.measuring import RunError, measure
+from bench.nexmark.measuring import RunError, TooSlowError, measure
 from bench.nexmark.results import Outcome, Results
 
 
@@ -66,7 +66,8 @@ def outcome(engine: Engine, query: str, events: int, files: Files, timeout: floa
         found = Outcome(**{**asdict(found), **asdict(measured)})
         what = f"{found.rate:>12,.0f} events/s {found.memory >> 20:>6,} MB"
     except RunError as error:
-        found = Outcome(**{**asdict(found), "error": str(error)})
+        seconds = timeout if isinstance(error, TooSlowError) else 0.0
+        found = Outcome(**{**asdict(found), "error": str(error), "seconds": seconds})
         what = f"failed: {error}"
     say(f"{query:4} {engine.title:22} {what}")
     return found

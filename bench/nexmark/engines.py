@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / ".peers"
-HEAP = "4g"
+HEAP = "8g"
 CORES = 2
 
 

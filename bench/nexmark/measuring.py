@@ -30,6 +30,10 @@ class RunError(Exception):
     pass
 
 
+class TooSlowError(RunError):
+    pass
+
+
 def measure(engine: Engine, query: str, data: Path, warm: Path, timeout: float) -> Measured:
     with tempfile.TemporaryDirectory(prefix="nexmark-") as directory:
         report = Path(directory) / "report.json"
@@ -63,6 +67,8 @@ def run(
         )
         try:
             return _watched(process, timeout)
+        except TooSlowError:
+            raise
         except RunError as error:
             raise RunError(f"{error}: {last_words(log)}") from None
         finally:
@@ -78,7 +84,7 @@ def _watched(process: subprocess.Popen[bytes], timeout: float) -> int:
     while process.poll() is None:
         most = max(most, resident(process.pid))
         if time.monotonic() > deadline:
-            raise RunError(f"it took more than {timeout:.0f} s")
+            raise TooSlowError(f"it took more than {timeout:.0f} s")
         time.sleep(EVERY)
     if process.returncode:
         raise RunError(f"it ended with {process.returncode}")

@@ -49,8 +49,9 @@ METHOD = f"""\
 - Pathway reads CSV too (its reader of parquet needs a licence key), as a stream, with two threads.
   Fixed windows are computed from the time of the row.
 - q0 does nothing with the bids that it reads: it shows how fast an engine reads its files.
-- Memory is the most that a process and its children hold, sampled five times a second; pages that
-  processes share count for each of them.
+- Memory is the most that a process and its children hold, sampled twice a second, files that they
+  have mapped included; a page that processes share counts once.
+- A run that takes too long is broken off: its rate is less than what is shown.
 - q12 counts in windows of event time, for every engine; the published query has processing time,
   and answers that differ from run to run. q6 is a ranking of the ten latest auctions of a seller.
 - `python -m bench.nexmark check --events 30000` compares the answers of all engines with DuckDB's.
@@ -94,9 +95,9 @@ def throughput(results: Results, events: int) -> str:
         found = {name: results.best(name, query, events) for name in ENGINES}
         if any(found.values()):
             shown = [rate(ENGINES[name], query, run) for name, run in found.items()]
-            ratios = [ratio(found["penstock"], found[peer.name]) for peer in PEERS]
+            ratios = [shown_ratio(found["penstock"], found[peer.name]) for peer in PEERS]
             mark = " (stateful)" if query in STATEFUL else ""
-            rows.append([query + mark, *shown, *(f"{r:.1f}" if r else "" for r in ratios)])
+            rows.append([query + mark, *shown, *ratios])
     means = [mean_ratio(results, events, peer) for peer in PEERS]
     rows.append(
         [
@@ -116,15 +117,23 @@ def rate(engine: Engine, query: str, run: Outcome | None) -> str:
         return "cannot"
     if run is None:
         return ""
-    if run.error:
+    if run.error and not run.broken_off:
         return "failed"
-    return f"{run.rate / 1e3:,.0f}" + ("*" if query in engine.partly else "")
+    most = "< " if run.broken_off else ""
+    return f"{most}{run.rate / 1e3:,.0f}" + ("*" if query in engine.partly else "")
 
 
 def ratio(ours: Outcome | None, theirs: Outcome | None) -> float:
-    if ours is None or theirs is None or ours.error or theirs.error:
+    """How many times as fast; at least, where theirs was broken off."""
+    if ours is None or theirs is None or ours.error or not theirs.rate:
         return 0.0
     return ours.rate / theirs.rate
+
+
+def shown_ratio(ours: Outcome | None, theirs: Outcome | None) -> str:
+    found = ratio(ours, theirs)
+    least = "> " if theirs is not None and theirs.broken_off else ""
+    return f"{least}{found:.1f}" if found else ""
 
 
 def mean_ratio(results: Results, events: int, peer: Engine) -> float:

@@ -14,7 +14,8 @@ from typing import Any
 class Outcome:
     """A run of a query: its times in seconds and memory in bytes, or why it failed.
 
-    `load` is how many processes wanted the machine when it began.
+    One that took too long was broken off after `seconds`. `load` is how many processes wanted the
+    machine when it began.
     """
 
     engine: str
@@ -29,7 +30,12 @@ class Outcome:
 
     @property
     def rate(self) -> float:
+        """Events a second; at most, where it was broken off."""
         return self.events / self.seconds if self.seconds else 0.0
+
+    @property
+    def broken_off(self) -> bool:
+        return bool(self.error) and self.seconds > 0
 
 
 @dataclass

@@ -423,10 +423,11 @@ class Source:
     def append(self, rows: Rows) -> dict[str, int]:
         """One batch: dicts, tuples, an Arrow table, a pandas or Spark DataFrame, a Parquet file.
 
-        Of a file, given by its path, only the columns are read that views need.
+        Of a file, given by its path, only the columns are read that views need. Where steps are
+        made in the background and fall behind, this waits for the one under way.
         """
         report = self._received(rows)
-        self._runner.wake()
+        self._runner.wake(report.accepted)
         counts = {"accepted": report.accepted, "late": report.late}
         return {**counts, "ungrammatical": report.broken} if report.broken else counts
 
@@ -442,8 +443,8 @@ class Source:
         """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""
 
         def receive(batch: DataFrame, number: int) -> None:
-            self._engine.receive_rows(self.name, batch, number)
-            self._runner.wake()
+            report = self._engine.receive_rows(self.name, batch, number)
+            self._runner.wake(report.accepted)
 
         checkpoint = self._engine.checkpoint(self.name)
         columns = columns_of(rows, self._engine.source(self.name).given)
