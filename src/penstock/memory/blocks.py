@@ -377,7 +377,8 @@ class _Reader:
         if call.where is None:
             return of
         columns = tuple(Column(c, source.schema.field(c).type) for c in call.columns)
-        return self._derived(Call("if", columns, columns[0].type), terms, call.name, None)
+        name = f"{of.name} filtered" if isinstance(of, Attribute) else call.name
+        return self._derived(Call("if", columns, columns[0].type), terms, name, None)
 
 
 def _plain_term(value: Expr, terms: Mapping[str, Term]) -> Term:
