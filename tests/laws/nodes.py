@@ -50,6 +50,7 @@ NODES: dict[str, Maker] = {
     "changes": lambda plans: plans.changes(plans.scan()),
     "restrict": lambda plans: plans.restrict(plans.scan()),
     "aggregate from a start": lambda plans: plans.started(plans.scan()),
+    "count from a start": lambda plans: plans.counted(plans.scan(append_only=True)),
 }
 
 

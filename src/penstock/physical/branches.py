@@ -18,7 +18,7 @@ from penstock.algebra.plan import Scan
 from penstock.element import Elements
 from penstock.physical.kernels.coalesce import Coalescing
 from penstock.physical.lower import Operator
-from penstock.physical.transforms import End, Merge, Negate, Project, Select, Stamp
+from penstock.physical.transforms import End, Gather, Merge, Negate, Project, Select, Stamp
 
 STAMP = "__stamp"
 
@@ -30,7 +30,7 @@ class Branch:
     source: Scan
     outputs: Mapping[str, Expr]
     conditions: tuple[Expr, ...] = ()
-    validity: tuple[End | Negate | Coalescing, ...] = ()
+    validity: tuple[End | Negate | Coalescing | Gather, ...] = ()
     computed: Mapping[str, Expr] = field(default_factory=dict)
 
     def run(self, rows: Elements) -> Elements:
@@ -69,7 +69,7 @@ def _branches(operator: Operator) -> tuple[Branch, ...]:
         case Stamp(name):
             stamp = Column(STAMP, pa.int64())
             return tuple(replace(b, outputs={**b.outputs, name: stamp}) for b in below)
-        case (End() | Negate() | Coalescing()) as transform:
+        case (End() | Negate() | Coalescing() | Gather()) as transform:
             return tuple(replace(b, validity=(*b.validity, transform)) for b in below)
     raise TypeError(f"{operator.work} keeps state; it runs in a step")
 

@@ -23,7 +23,7 @@ from penstock.algebra.times import shifted
 from penstock.element import INF
 from penstock.memory.extents import extents, has_few_values
 from penstock.memory.summaries import Part, Summary, parts_of, summaries_of
-from penstock.physical.closing import asks
+from penstock.physical.closing import asks, known
 from penstock.physical.distribution import Spread, key_of, spread
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
@@ -38,7 +38,16 @@ from penstock.physical.kernels.rank import TopRows
 from penstock.physical.kernels.schedule import Restriction, Splitting
 from penstock.physical.kernels.session import Sessions
 from penstock.physical.kernels.sync import Synchronization
-from penstock.physical.transforms import End, Merge, Negate, Project, Select, Stamp, Transform
+from penstock.physical.transforms import (
+    End,
+    Gather,
+    Merge,
+    Negate,
+    Project,
+    Select,
+    Stamp,
+    Transform,
+)
 from penstock.record import Direction
 
 _NEWEST = Direction(descending=True, nulls_first=False)
@@ -208,10 +217,10 @@ class Graph:
     def _from(self, node: p.Node, start: Expr) -> Operator | None:
         match node:
             case p.Map(source, outputs):
-                known = {name: value for name, value in outputs if is_simple(value)}
-                if not columns(start) <= known.keys():
+                simple = {name: value for name, value in outputs if is_simple(value)}
+                if not columns(start) <= simple.keys():
                     return None
-                rows = self._from(source, substitute(start, known))
+                rows = self._from(source, substitute(start, simple))
                 return rows and self._run(Project(outputs), rows)
             case p.Filter(source, predicate):
                 rows = self._from(source, start)
@@ -221,7 +230,11 @@ class Graph:
                     return None
                 until = latest(earliest(until, closes(source, keys)), shifted(start, "+", 1))
                 groups = self._groups(source, keys, calls, until)
-                return self._run(replace(groups, start=start, opens=True), self.lower(source))
+                rows = self.lower(source)
+                unasked = known(start, {})
+                if groups.append_only and unasked and set(source.schema.names) == set(keys):
+                    rows = self._run(Gather(unasked), rows)
+                return self._run(replace(groups, start=start, opens=True), rows)
         return None
 
     # --- summaries ------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ from typing import Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
-from penstock.algebra.evaluate import evaluate, evaluate_mask
+from penstock import record
+from penstock.algebra.evaluate import evaluate, evaluate_ints, evaluate_mask
 from penstock.algebra.expr import Expr
-from penstock.element import BEGIN, Elements, add_time, concat
+from penstock.element import BEGIN, INF, Elements, add_time, concat
 
 
 class Transform(Protocol):
@@ -65,6 +66,31 @@ class End:
         if self.kind == "fixed":  # there are no multiples before the beginning of time
             past = np.where(x.ts < BEGIN + self.size, BEGIN, x.ts - x.ts % self.size)
         return replace(x, te=np.minimum(x.te, add_time(past, self.size)))
+
+
+@dataclass(frozen=True)
+class Gather:
+    """Adds up equal records that are not seen before the time `start`, computed from them.
+
+    They are there from the last of their beginnings before that on: for who looks at them only
+    from the start on, or from when on no more of them come, that is the same.
+    """
+
+    start: Expr
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def apply(self, *inputs: Elements) -> Elements:
+        x = inputs[0]
+        unseen = (x.te == INF) & (x.ts < evaluate_ints(self.start, x))
+        seen, x = x.where(~unseen), x.where(unseen)
+        order, fresh = record.arrange(x.columns, record.hash_rows(x.columns, len(x)), x.ts)
+        first = np.flatnonzero(fresh)
+        last = order[np.append(first[1:], len(x)) - 1] if len(x) else order
+        n = np.add.reduceat(x.n[order], first) if len(x) else x.n
+        gathered = replace(x.take(last), n=n)
+        return concat(x.schema, [gathered.where(n != 0), seen])
 
 
 @dataclass(frozen=True)

@@ -188,6 +188,16 @@ class Plans:
         node: p.Node = self.filter(groups) if self.rng.random() < 0.3 else groups
         return p.Restrict(node, start)
 
+    def counted(self, source: p.Node) -> p.Restrict:
+        """Numbers of equal records, each from a time on which the record tells."""
+        schema = source.schema
+        name = self.rng.choice([field.name for field in schema if field.type == INT])
+        names = dict.fromkeys((name, *self.columns(source)))
+        rows = p.Map(source, tuple((n, ex.Column(n, schema.field(n).type)) for n in names))
+        count = AggregateCall("count", (), self.name())
+        start = ex.arithmetic("*", ex.Column(name, INT), ex.Literal(3, INT))
+        return p.Restrict(p.Aggregate(rows, tuple(names), (count,)), start)
+
     def predicate(self, source: p.Node) -> ex.Expr:
         return random_predicate(self.rng, source.schema)
 

@@ -1,5 +1,6 @@
 """When values come to groups and go: what DISTINCT aggregates see.
 
+Meaning: per group, each value once, for the aggregates that count it once (equation 7 over 4).
 Law: for a source, a value is in a group while the group holds a record with it that takes part.
 State: `distinct <column>`, per group and value how many such records each source has; where no
 record leaves the input, only whether it has any.
