@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 TIMES = "\u00d7"
+_MOST_FACTORS = 256
+"""A formula with more is not worth reading: joins of joins of unions double it at every step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +44,19 @@ class Size:
             found += math.prod(numbers)
         return found
 
+    @property
+    def factors(self) -> int:
+        return sum(map(len, self.products))
+
     def times(self, other: Size) -> Size:
+        factors = self.factors * len(other.products) + other.factors * len(self.products)
+        if factors > _MOST_FACTORS:
+            return _at_most(self.number, other.number, math.prod)
         return Size(tuple((*a, *b) for a in self.products for b in other.products))
 
     def plus(self, other: Size) -> Size:
+        if self.factors + other.factors > _MOST_FACTORS:
+            return _at_most(self.number, other.number, sum)
         return Size((*self.products, *other.products))
 
     def __str__(self) -> str:
@@ -73,7 +85,12 @@ def least(sizes: list[Size]) -> Size:
     known = [size for size in sizes if size.number is not None]
     if known:
         return min(known, key=lambda size: size.number or 0)
-    return min(sizes, key=lambda size: sum(map(len, size.products)))
+    return min(sizes, key=lambda size: size.factors)
+
+
+def _at_most(a: int | None, b: int | None, both: Callable[[tuple[int, int]], int]) -> Size:
+    """In place of a formula that is too long, how much it is, where that is known."""
+    return of("rows of many joins", None if a is None or b is None else both((a, b)))
 
 
 def _without_ones(product: tuple[Factor, ...]) -> list[Factor]:
