@@ -57,7 +57,6 @@ def figure_2(spark: SparkSession, sensors: int) -> None:
     rows = 2 * sensors * HOURS * MINUTES
     print(f"the warehouse: {rows:,} reports of {2 * sensors:,} sensors over {HOURS} hours\n")
     warehouse(spark, 10, 1)
-    warehouse(spark, sensors // 10, FREQUENCIES[-1])  # the first run also warms Java up
     runs = {frequency: warehouse(spark, sensors, frequency) for frequency in FREQUENCIES}
     print(f"{'punctuations an hour':>20} {'first':>8} {'total':>8} {'ratio':>6} {'most state':>12}")
     for frequency, run in runs.items():

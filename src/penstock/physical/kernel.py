@@ -91,12 +91,6 @@ def passing(areas: Sequence[AreaSpec], until: Expr | None) -> dict[str, Write]:
     return {area.name: Write(Elements.empty(area.schema)) for area in areas}
 
 
-def as_changes(x: Elements) -> Elements:
-    """The changes that elements stand for, as open elements, not yet added up."""
-    ends = x.where(x.te < INF).negated()
-    return concat(x.schema, [_open(x, x.ts), _open(ends, ends.te)])
-
-
 def at(x: Elements, time: int) -> Elements:
     """The same records as if all of them changed at one time."""
     return _open(x, np.full(len(x), time, dtype=np.int64))

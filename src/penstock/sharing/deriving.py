@@ -102,9 +102,9 @@ def floor_of(expr: Expr) -> tuple[Expr, int, int] | None:
             for rest in args:
                 match rest:
                     case Call("%", (moved, Literal(int() as other))) if other == period:
-                        base, by = moved_by(moved)
-                        known = base == time and Literal(period, pa.int64()) in args
-                        return (time, period, -by) if known else None
+                        (base, by), (own, later) = moved_by(moved), moved_by(time)
+                        known = base == own and Literal(period, pa.int64()) in args
+                        return (time, period, later - by) if known else None
     return None
 
 
