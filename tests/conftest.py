@@ -22,7 +22,7 @@ def spark() -> Iterator[SparkSession]:
     from penstock.runtime.spark import start_spark
 
     # its second compiler would take a fifth of all time, for a Java that lives for minutes
-    quick = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+    quick = {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1"}
     session = start_spark("local[2]", **quick)
     yield session
     session.stop()

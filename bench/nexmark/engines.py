@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / ".peers"
 HEAP = "8g"
+COLLECTOR = "UseParallelGC"
 CORES = 2
 
 
@@ -60,7 +61,7 @@ FLINK = Engine(
     "bench.nexmark.peers.flink.run",
     PEERS / "flink" / "bin" / "python",
     text=True,
-    environment={"JAVA_TOOL_OPTIONS": f"-Xmx{HEAP}"},
+    environment={"JAVA_TOOL_OPTIONS": f"-Xmx{HEAP} -XX:+{COLLECTOR}"},
 )
 PATHWAY = Engine(
     "pathway",

@@ -10,6 +10,7 @@ first of each hundred drawing most of the activity.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -102,18 +103,14 @@ class Settings:
     seed: int = 1
 
 
-def events(start: int, stop: int, settings: Settings) -> dict[str, pa.Table]:
-    """The events numbered `start <= n < stop`, by kind."""
+def events(
+    start: int, stop: int, settings: Settings, kinds: Collection[str] = tuple(SCHEMAS)
+) -> dict[str, pa.Table]:
+    """The events numbered `start <= n < stop` of these kinds, by kind."""
     n = np.arange(start, stop, dtype=np.int64)
-    offset = n % PERIOD
-    persons = n[offset < PROPORTION[0]]
-    auctions = n[(offset >= PROPORTION[0]) & (offset < PROPORTION[0] + PROPORTION[1])]
-    bids = n[offset >= PROPORTION[0] + PROPORTION[1]]
-    return {
-        "person": _persons(persons, settings),
-        "auction": _auctions(auctions, settings),
-        "bid": _bids(bids, settings),
-    }
+    kind_of = np.searchsorted(np.cumsum(PROPORTION), n % PERIOD, side="right")
+    makers = enumerate({"person": _persons, "auction": _auctions, "bid": _bids}.items())
+    return {kind: make(n[kind_of == i], settings) for i, (kind, make) in makers if kind in kinds}
 
 
 def _draw(n: Ints, stream: int, below: Ints | int, settings: Settings) -> Ints:

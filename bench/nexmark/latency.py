@@ -1,8 +1,8 @@
 """How long it takes from the arrival of an event until its change can be read.
 
-Files are made beforehand and land in the folders of the sources at a fixed rate, with event time
-going as fast as the clock. A session steps in the background. A change can be read when the
-frontier that is committed with it has passed its event.
+Files are made beforehand and appended to the sources at a fixed rate, with event time going as fast
+as the clock; one that has to wait for its turn has arrived all the same. A session steps in the
+background. A change can be read when the frontier that is committed with it has passed its event.
 """
 
 from __future__ import annotations
@@ -50,38 +50,38 @@ def measure_latency(query: str, size: int, files: Files, seconds: float) -> dict
 
 @dataclass
 class Arrivals:
-    """The event times of each file, and when it landed."""
+    """The event times of each file, and when it arrived."""
 
     times: list[npt.NDArray[np.int64]] = field(default_factory=list)
-    landed: list[float] = field(default_factory=list)
+    arrived: list[float] = field(default_factory=list)
 
 
 def feed_and_watch(query: str, rate: int, seconds: float, directory: Path, warm: Path) -> Floats:
     """How long each event waited, but for those of the first seconds."""
-    staged = prepare(directory / "staged", rate, seconds + WARM + BEFORE * INTERVAL)
     spark = start_spark("local[2]")
     run(query, warm, spark)
     with connect(directory / "state", spark, keep_input=False, unbounded="allow") as db:
-        sources = define(db, query, directory / "landing")
+        sources = define(db, query)
+        staged = prepare(directory / "staged", sources, rate, seconds + WARM + BEFORE * INTERVAL)
         watch = Watch(db)
         db.start()
-        first = land(staged[:BEFORE], sources, directory / "landing")
+        first = bring(staged[:BEFORE], db)
         if not db.await_frontier(int(first.times[-2].max()), timeout=120):
             raise SystemExit(f"{query}: nothing came out of the first files")
         watch.start()
-        arrivals = land(staged[BEFORE:], sources, directory / "landing")
+        arrivals = bring(staged[BEFORE:], db)
         db.await_frontier(int(arrivals.times[-2].max()), timeout=60)
         watch.stop()
     return waits(arrivals, watch)
 
 
-def prepare(directory: Path, rate: int, seconds: float) -> list[dict[str, Path]]:
-    """The files of every interval, by kind, ready to be moved."""
+def prepare(directory: Path, kinds: list[str], rate: int, seconds: float) -> list[dict[str, Path]]:
+    """The files of every interval, by kind."""
     settings, each = Settings(rate=rate), max(50, int(rate * INTERVAL))
     staged = []
     for i in range(int(seconds / INTERVAL)):
         made = {}
-        for kind, table in events(i * each, (i + 1) * each, settings).items():
+        for kind, table in events(i * each, (i + 1) * each, settings, kinds).items():
             path = directory / kind / f"{i:05}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
             pq.write_table(table, path)
@@ -90,15 +90,17 @@ def prepare(directory: Path, rate: int, seconds: float) -> list[dict[str, Path]]
     return staged
 
 
-def land(staged: list[dict[str, Path]], sources: list[str], landing: Path) -> Arrivals:
-    arrivals, begun = Arrivals(), time.monotonic()
+def bring(staged: list[dict[str, Path]], db: Session) -> Arrivals:
+    arrivals = Arrivals(
+        [np.concatenate([_times(path) for path in made.values()]) for made in staged]
+    )
+    begun = time.monotonic()
     for i, made in enumerate(staged):
-        times = [_times(made[kind]) for kind in sources]
-        time.sleep(max(0.0, begun + i * INTERVAL - time.monotonic()))
-        for kind in sources:
-            made[kind].rename(landing / kind / made[kind].name)
-        arrivals.landed.append(time.monotonic())
-        arrivals.times.append(np.concatenate(times))
+        arrived = begun + i * INTERVAL
+        time.sleep(max(0.0, arrived - time.monotonic()))
+        for kind, path in made.items():
+            db.source(kind).append(path)
+        arrivals.arrived.append(arrived)
     return arrivals
 
 
@@ -134,9 +136,9 @@ def waits(arrivals: Arrivals, watch: Watch) -> Floats:
     frontiers = np.array([frontier for frontier, _ in watch.seen])
     moments = np.array([moment for _, moment in watch.seen])
     found = []
-    for times, landed in zip(arrivals.times, arrivals.landed, strict=True):
-        if landed - arrivals.landed[0] >= WARM:
+    for times, arrived in zip(arrivals.times, arrivals.arrived, strict=True):
+        if arrived - arrivals.arrived[0] >= WARM:
             first = np.searchsorted(frontiers, times, side="right")
             known = first < len(moments)
-            found.append(moments[first[known]] - landed)
+            found.append(moments[first[known]] - arrived)
     return np.concatenate(found)

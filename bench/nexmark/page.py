@@ -205,8 +205,8 @@ def latency(measured: list[dict[str, Any]]) -> str:
     head = ["query", "events/s", "p50, s", "p99, s", "most, s"]
     return (
         "## Latency\n\nPenstock in the background, fed at half of the rate that it can take: a "
-        f"file lands every {measured[0]['interval'] * 1e3:.0f} ms, and the time of an event runs "
-        "from then until its change can be read: the frontier has passed the event.\n\n"
+        f"file is appended every {measured[0]['interval'] * 1e3:.0f} ms, and the time of an event "
+        "runs from then until its change can be read: the frontier has passed the event.\n\n"
         + table(head, rows)
     )
 

@@ -33,11 +33,8 @@ class Timing:
     steps: list[float] = field(default_factory=list)
 
 
-def define(db: Session, query: str, landing: Path | None = None) -> list[str]:
-    """Create the view and the sources that it reads; their names.
-
-    Where files land in folders, the sources read them from there.
-    """
+def define(db: Session, query: str) -> list[str]:
+    """Create the view and the sources that it reads; their names."""
     *views, answer = parse((HERE / "queries" / f"{query}.sql").read_text())
     assert isinstance(answer, Query)
     queries = [answer, *(view.query for view in views if isinstance(view, CreateView))]
@@ -46,7 +43,7 @@ def define(db: Session, query: str, landing: Path | None = None) -> list[str]:
     for source in parse((HERE / "sources.sql").read_text()):
         assert isinstance(source, CreateSource)
         if source.name.text in read:
-            db.sql(source.text if landing is None else _reading(source, landing))
+            db.sql(source.text)
             sources.append(source.name.text)
     if "side_input" in read:
         db.create_table("side_input", SIDE_INPUT)
@@ -54,13 +51,6 @@ def define(db: Session, query: str, landing: Path | None = None) -> list[str]:
         db.sql(view.text)
     db.sql(f"CREATE VIEW answer AS {answer.text}")
     return sources
-
-
-def _reading(source: CreateSource, landing: Path) -> str:
-    folder = landing / source.name.text
-    folder.mkdir(parents=True)
-    reader = f"USING parquet OPTIONS (path '{folder}') EVENT TIME"
-    return source.text.replace("EVENT TIME", reader)
 
 
 def stream(db: Session, sources: list[str], data: Path) -> None:

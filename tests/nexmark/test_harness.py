@@ -169,7 +169,7 @@ def test_an_event_waits_until_the_frontier_has_passed_it() -> None:
     watch = Watch.__new__(Watch)
     watch.seen = [(100, 0.5), (200, WARM + 1.5), (301, WARM + 3.0)]
     arrivals = Arrivals(
-        times=[np.array([50, 100]), np.array([199, 200, 300, 400])], landed=[0.0, WARM + 1.0]
+        times=[np.array([50, 100]), np.array([199, 200, 300, 400])], arrived=[0.0, WARM + 1.0]
     )
     assert waits(arrivals, watch).tolist() == [0.5, 2.0, 2.0]
 

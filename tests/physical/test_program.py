@@ -6,8 +6,9 @@ import pyarrow as pa
 import pytest
 
 from penstock.algebra import codec
+from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column, Literal
-from penstock.algebra.plan import Distinct, Map, Node, Scan
+from penstock.algebra.plan import Aggregate, Distinct, Map, Node, Scan, Session
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program
 
@@ -25,6 +26,19 @@ def test_equal_plans_that_were_read_from_a_log_share_their_operators(value: floa
 def test_zeros_of_different_sign_do_not() -> None:
     plans = [Distinct(Map(SCAN, (("x", Literal(zero, pa.float64())),))) for zero in (0.0, -0.0)]
     assert len(_compiled(*plans).places) == 2
+
+
+def test_groups_stay_where_some_of_their_keys_brought_the_rows() -> None:
+    """A session's rows are together by its partition; so are its groups, which have a start too."""
+    rows = Scan("s", pa.schema([("a", pa.int64()), ("b", pa.int64())]))
+    sessions = Session(rows, ("a",), 10, "start")
+    count = (AggregateCall("count", (), "n"),)
+    program = _compiled(Aggregate(sessions, ("a", "start"), count))
+    groups = program.places[-1].operator.kernel
+    assert groups is not None
+    assert {area.owner for area in groups.areas} == {("a",)}
+    assert program.rounds == _compiled(sessions).rounds
+    assert _compiled(Aggregate(sessions, ("b", "start"), count)).rounds == program.rounds + 1
 
 
 def _compiled(*plans: Node) -> Program:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -10,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from penstock.element import INF, Elements, hashable
+from penstock.element import BEGIN, INF, Elements, hashable
 from penstock.errors import StateError
-from penstock.state.run import AreaSpec, Run, sorted_run
+from penstock.state.run import AreaSpec, Order, Run, sorted_run
 from penstock.state.store import FileStore, MemoryStore, RunRef
 from tests.state.random_areas import random_elements, spec
 from tests.types import VALUES
@@ -28,15 +29,51 @@ def assert_same(a: Run, b: Run) -> None:
     }
 
 
+def written(run: Run, directory: Path, packed: bool) -> RunRef:
+    with FileStore(directory).segment() as segment:
+        return segment.write(run, packed=packed)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("nulls", [False, True])
 @pytest.mark.parametrize("kind", VALUES)
-def test_round_trip_of_every_type(kind: str, tmp_path: Path) -> None:
+def test_round_trip_of_every_type(kind: str, nulls: bool, packed: bool, tmp_path: Path) -> None:
     arrow, values = VALUES[kind]
     schema = pa.schema([("k", pa.int64()), ("v", arrow)])
     area = AreaSpec("area", schema, ("v",))
-    rows = [((i, v), i, INF, 1) for i, v in enumerate([*values, None, *values])]
+    more = [None] if nulls else []
+    rows = [((i, v), i, INF, 1) for i, v in enumerate([*values, *more, *values])]
     run = sorted_run(area, Elements.of(schema, rows))
-    ref = FileStore(tmp_path).write(run)
-    assert_same(FileStore(tmp_path).open(area, ref), run)
+    assert_same(FileStore(tmp_path).open(area, written(run, tmp_path, packed)), run)
+
+
+@pytest.mark.parametrize("order", ["hash", "time"])
+@pytest.mark.parametrize("span", [0, 1, 255, 256, 65535, 65536, 2**32 - 1, 2**32, 2**63 - 1])
+def test_packed_numbers_are_what_they_were(span: int, order: Order, tmp_path: Path) -> None:
+    schema = pa.schema([("small", pa.int16()), ("long", pa.int64()), ("bits", pa.uint32())])
+    area = AreaSpec("area", schema, ("long",), order)
+    low, high = -(span // 2), span - span // 2
+    begins = (BEGIN, low, high, 7) if span == 2**63 - 1 else (low, high, low, high)
+    ends = (INF, high + 1, INF, 8) if high < INF else (BEGIN + 1, high, INF, 8)
+    rows = [
+        ((i % 2 * 300 - 5, (low, high)[i % 2], 2**32 - 1 - i), begin, end, (-1) ** i)
+        for i, (begin, end) in enumerate(zip(begins, ends, strict=True))
+        if begin < end
+    ]
+    x = Elements.of(schema, rows)
+    weights = np.array([low, high, 0, 1][: len(x)])
+    run = sorted_run(area, replace(x, sums={"a": weights}))
+    assert_same(FileStore(tmp_path).open(area, written(run, tmp_path, packed=True)), run)
+
+
+def test_packed_runs_are_small(tmp_path: Path) -> None:
+    """Of rows that came one after the other, only what tells them apart takes place."""
+    schema = pa.schema([("k", pa.int64()), ("same", pa.timestamp("us"))])
+    area = AreaSpec("area", schema, ("same",), "time")
+    rows = [((i % 200, 7), 10**15 + i, INF, 1) for i in range(10_000)]
+    run = sorted_run(area, Elements.of(schema, rows))
+    lengths = [written(run, tmp_path, packed).length for packed in (False, True)]
+    assert lengths[1] < 10_000 * (1 + 2) + 2_000 < lengths[0] / 10
 
 
 def test_round_trip_of_sums(tmp_path: Path) -> None:

@@ -47,6 +47,12 @@ def satisfies(found: Spread | None, key: Key) -> bool:
     )
 
 
+def keys_of(found: Spread | None, keys: Key) -> Key | None:
+    """Fewer than these keys by which rows are spread already; None where there are none."""
+    chosen = tuple(min(part & set(keys), default="") for part in found or ())
+    return chosen if chosen and all(chosen) and len(chosen) < len(keys) else None
+
+
 def key_of(operator: Operator) -> Key:
     """Columns by which an operator's results are spread, or could be: all of them."""
     found = operator.spread

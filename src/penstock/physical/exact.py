@@ -119,6 +119,9 @@ def carried(limbs: Mapping[str, Ints]) -> Limbs:
 
 def to_doubles(limbs: Mapping[str, Ints], rows: int) -> Doubles:
     """Each sum, correctly rounded."""
+    whole = _whole(limbs, rows)
+    if whole is not None:
+        return whole.astype(np.float64)
     place, magnitude, negative = _magnitudes(limbs, rows)
     height = len(magnitude)
     filled = magnitude != 0
@@ -153,17 +156,24 @@ def to_double_pairs(limbs: Mapping[str, Ints], rows: int) -> tuple[Doubles, Doub
 
 def to_ints(limbs: Mapping[str, Ints], rows: int, what: str) -> Ints:
     """Each sum as an int64."""
-    if limbs.keys() <= {"0", "1"}:  # as of all sums that are not near the border
-        zero = np.zeros(rows, dtype=np.int64)
-        digit = limbs.get("0", zero)
-        rest = limbs.get("1", zero) + (digit >> _BITS)
-        if np.all(np.abs(rest) < 1 << 31):
-            return (rest << _BITS) | (digit & _LOW)
+    whole = _whole(limbs, rows)
+    if whole is not None:
+        return whole
     low, high, negative = _two_words(limbs, rows, what)
     if np.any(high) or np.any((low >> np.uint64(63)).astype(np.bool_) & ~_lowest(low, negative)):
         raise ArithmeticOverflowError(f"{what}: the sum does not fit 64 bits; cast to DECIMAL")
     value = low.view(np.int64)
     return np.where(negative, -value, value)
+
+
+def _whole(limbs: Mapping[str, Ints], rows: int) -> Ints | None:
+    """The sums, where all are whole and not near the border of 64 bits, as most are."""
+    if not limbs.keys() <= {"0", "1"}:
+        return None
+    zero = np.zeros(rows, dtype=np.int64)
+    digit = limbs.get("0", zero)
+    rest = limbs.get("1", zero) + (digit >> _BITS)
+    return (rest << _BITS) | (digit & _LOW) if np.all(np.abs(rest) < 1 << 31) else None
 
 
 def to_decimals(limbs: Mapping[str, Ints], rows: int, kind: pa.DataType, what: str) -> pa.Array:

@@ -24,7 +24,7 @@ from penstock.element import INF
 from penstock.memory.extents import extents, has_few_values
 from penstock.memory.summaries import Part, Summary, parts_of, summaries_of
 from penstock.physical.closing import asks, known
-from penstock.physical.distribution import Spread, key_of, spread
+from penstock.physical.distribution import Spread, key_of, keys_of, spread
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
 from penstock.physical.kernels.aggregate_sums import sources
@@ -171,7 +171,7 @@ class Graph:
                 return self._run(Multiplicity(left.schema, kind, closes(node)), inputs[0], right)
             case p.Aggregate(source, keys, calls, until):
                 until = earliest(until, closes(source, keys))
-                return self._run(self._groups(source, keys, calls, until), *inputs)
+                return self._run_groups(self._groups(source, keys, calls, until), *inputs)
             case p.RowWindow(source, rows, partition, order):
                 return self._newest(source, rows, partition, order)
             case p.Upsert(source, key, order, deleted):
@@ -207,6 +207,10 @@ class Graph:
     ) -> GroupAggregate:
         grows = p.append_only(source)
         return GroupAggregate(source.schema, keys, calls, until, append_only=grows)
+
+    def _run_groups(self, groups: GroupAggregate, rows: Operator) -> Operator:
+        """Where rows of a group are together already, by some of its keys, they need not move."""
+        return self._run(replace(groups, together=keys_of(rows.spread, groups.keys)), rows)
 
     def _started(self, node: p.Restrict) -> Operator | None:
         """Groups that start when their keys say so, which the aggregate can see to by itself."""

@@ -25,7 +25,7 @@ class Effects:
     @cached_property
     def published(self) -> dict[str, tuple[RunRef, ...]]:
         return {
-            view: tuple(report.views[view] for report in self.reports if view in report.views)
+            view: tuple(ref for report in self.reports for ref in report.views.get(view, ()))
             for view in self.program.views
         }
 
@@ -43,8 +43,9 @@ class Effects:
         self, name: str, area: AreaState, rewritten: Iterable[str] = ()
     ) -> Iterable[Changed]:
         """The change of an area that the log has: runs that came, are rewritten, or are dead."""
-        new, frontier = self._written(name), self._frontier(name, area)
-        dead = {ref.name for ref in area.refs if _is_dead(ref, frontier)}
+        frontier = self._frontier(name, area)
+        new = alive(self._written(name), frontier)
+        dead = {ref.name for ref in area.refs} - {ref.name for ref in alive(area.refs, frontier)}
         removed = tuple(sorted(dead.union(rewritten)))
         if new or removed or frontier > area.frontier:
             yield Changed(name, new, removed, frontier)
@@ -52,10 +53,9 @@ class Effects:
     def founded(self, name: str, area: AreaState) -> Iterable[Changed]:
         """The change that brings an area into the log, with what is alive of it."""
         frontier = self._frontier(name, area)
-        alive = tuple(ref for ref in area.refs if not _is_dead(ref, frontier))
-        alive += self._written(name)
-        if alive or frontier > BEGIN:
-            yield Changed(name, alive, frontier=frontier)
+        refs = alive((*area.refs, *self._written(name)), frontier)
+        if refs or frontier > BEGIN:
+            yield Changed(name, refs, frontier=frontier)
 
     def _written(self, name: str) -> tuple[RunRef, ...]:
         refs = tuple(ref for report in self.reports for ref in report.areas.get(name, ()))
@@ -77,5 +77,6 @@ class Effects:
         return found | dict.fromkeys(self._shown, self.w1 - 1)
 
 
-def _is_dead(ref: RunRef, frontier: int) -> bool:
-    return ref.statistics.dead(frontier) == ref.statistics.rows
+def alive(refs: Iterable[RunRef], frontier: int) -> tuple[RunRef, ...]:
+    """Those of which a row is needed still."""
+    return tuple(ref for ref in refs if ref.statistics.dead(frontier) < ref.statistics.rows)

@@ -35,7 +35,7 @@ from penstock.runtime.definitions import (
     decoded,
     of_kind,
 )
-from penstock.runtime.effects import Effects
+from penstock.runtime.effects import Effects, alive
 from penstock.runtime.jobs import Jobs, store_of
 from penstock.runtime.measuring import Measures, seconds_of
 from penstock.runtime.options import Options
@@ -61,7 +61,7 @@ from penstock.runtime.sources import (
 )
 from penstock.runtime.task import StepSpec, hash_range
 from penstock.runtime.times import now
-from penstock.state.compaction import choose, together
+from penstock.state.compaction import FAN, MANY, choose, together
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
     Action,
@@ -459,7 +459,9 @@ class Engine:
         kernels = answers(program, said)
         closed = closing(program, kernels)
         kernels = self.expiry.told(program, kernels)
-        compactions = self._compactions(areas, closed if self._reviewed < w0 else {})
+        frontiers = {name: area.frontier for name, area in areas.items()}
+        frontiers |= dict.fromkeys(program.lanes, w1)
+        compactions = self._compactions(areas, frontiers, closed if self._reviewed < w0 else {})
         spec = StepSpec(
             program, self.runs, w0, w1, self.tasks, areas, compactions, kept, kernels, closed
         )
@@ -488,24 +490,31 @@ class Engine:
         return progress
 
     def _compactions(
-        self, areas: Mapping[str, AreaState], closed: Collection[str]
+        self,
+        areas: Mapping[str, AreaState],
+        frontiers: Mapping[str, int],
+        closed: Collection[str],
     ) -> dict[str, frozenset[str]]:
         """Which runs of which areas the tasks are to rewrite in this step.
 
-        The runs of an area in one file are the parts of one, and are rewritten together.
+        The runs of an area in one file are the parts of one, and are rewritten together; those that
+        are needed no more are merely left out.
         """
         found: dict[str, frozenset[str]] = {}
+        shown = {area(view) for view in self.views for area in (view_area, base_area)}
         for name, area in areas.items():
+            fan = MANY if name in shown else FAN
+            needed = alive(area.refs, frontiers[name])
             chosen: set[str] = set()
             for task in range(self.tasks):
                 low, high = hash_range(task, self.tasks)
                 parts: dict[str, list[RunRef]] = {}
-                for ref in area.refs:
+                for ref in needed:
                     if ref.owners[0] < high and low < ref.owners[1]:
                         parts.setdefault(ref.segment, []).append(ref)
                 wholes = list(parts.values())
                 known = [together([ref.statistics for ref in refs]) for refs in wholes]
-                for group in choose(known, area.frontier, name in closed):
+                for group in choose(known, frontiers[name], name in closed, fan):
                     chosen |= {ref.name for i in group for ref in wholes[i]}
             if chosen:
                 found[name] = frozenset(chosen)

@@ -318,7 +318,7 @@ class Ingest:
         """Rows as they came, each of them once, whatever their validity and weight."""
         ends, once = np.full(len(rows), INF), np.ones(len(rows), dtype=np.int64)
         rows = replace(rows.select(self.source.schema.names), te=ends, n=once)
-        report.areas[area.name] = [lasting.write(sorted_run(area, rows))]
+        report.areas[area.name] = [lasting.write(sorted_run(area, rows), packed=True)]
 
     def _fill(self, lane: Lane, rows: Elements, segment: SegmentWriter) -> Iterator[RunRef]:
         """What the rows add to a lane, as one run for each range of owners."""
@@ -328,7 +328,8 @@ class Ingest:
         for task in range(self.tasks):
             part = x.where(owner == task)
             if len(part):
-                yield segment.write(sorted_run(lane.area, part), hash_range(task, self.tasks))
+                run, owners = sorted_run(lane.area, part), hash_range(task, self.tasks)
+                yield segment.write(run, owners, packed=True)
 
 
 def event_times(column: pa.Array) -> tuple[Ints, record.Mask]:

@@ -83,7 +83,7 @@ class Report:
 
     areas: dict[str, list[RunRef]] = field(default_factory=dict)
     frontiers: dict[str, int] = field(default_factory=dict)
-    views: dict[str, RunRef] = field(default_factory=dict)
+    views: dict[str, list[RunRef]] = field(default_factory=dict)
     metrics: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     times: dict[str, list[int]] = field(default_factory=dict)
@@ -228,25 +228,33 @@ class RoundTask:
             self._report.areas.setdefault(name, []).append(ref)
 
     def _compact(self, segment: SegmentWriter) -> None:
-        """Rewrite this task's part of the runs that the driver chose."""
+        """Rewrite this task's part of the runs that the driver chose.
+
+        Of lanes, what this step takes out of them is left behind.
+        """
         specs = {**self._program.specs(), **self._spec.kept, **self._spec.closing}
         for name, chosen in self._spec.compactions.items():
             state = self._spec.areas[name]
+            frontier = self._w1 if name in self._program.lanes else state.frontier
             runs = self._runs(specs[name], (ref for ref in state.refs if ref.name in chosen))
-            for merged in merge_in_parts(specs[name], runs, state.frontier) if runs else ():
+            for merged in merge_in_parts(specs[name], runs, frontier) if runs else ():
                 ref = segment.write(merged, (self._low, self._high))
                 self._report.areas.setdefault(name, []).append(ref)
 
     # --- results --------------------------------------------------------------------------------
 
     def _publish(self, segment: SegmentWriter) -> None:
+        """What is over by the end of the step is apart: a view as it is now has no use for it."""
         for view, origin in self._program.views.items():
             spec = self._program.view_areas[view]
             if self._program.view_rounds[view] == self._round:
                 out = self._input(origin, spec.schema)
                 if len(out):
-                    self._report.views[view] = segment.write(sorted_run(spec, out))
-                    ended = out.te[out.te < self._w1]
+                    over = out.te < self._w1
+                    parts = [part for part in (out.where(over), out.where(~over)) if len(part)]
+                    runs = [sorted_run(spec, part) for part in parts]
+                    self._report.views[view] = [segment.write(run, packed=True) for run in runs]
+                    ended = out.te[over]
                     self._report.times[view] = [*_some(out.ts), *_some(ended), int(out.ts.min())]
 
     def _passes(self, edge: Edge) -> bool:

@@ -2,9 +2,10 @@
 
 Law: every row that stays can be justified. A run whose rows are all needed no more is dropped, one
 mostly of such rows is rewritten, and where retractions pile up they are added to what they retract.
-Cost: runs of one size class are merged when there are `FAN` of them, so a row is rewritten a number
-of times that grows with the logarithm of the area. Large runs are merged, and kept, in parts of
-about `PART` bytes, one after the other: state may be larger than memory.
+Cost: runs of one size class are merged when there are `FAN` of them, or `MANY` where nothing is
+looked up in them, so a row is rewritten a number of times that grows with the logarithm of the
+area. Large runs are merged, and kept, in parts of about `PART` bytes, one after the other: state
+may be larger than memory.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from penstock.element import concat, consolidation
 from penstock.state.run import AreaSpec, Run, Statistics, clamped, part_of, run_of, without_dead
 
 FAN = 8
+MANY = 64
 PART = 1 << 25
 _CLASS_BITS = 3
 _SLACK = 1024
 
 
 def choose(
-    statistics: Sequence[Statistics], frontier: int, closing: bool = False
+    statistics: Sequence[Statistics], frontier: int, closing: bool = False, fan: int = FAN
 ) -> list[list[int]]:
     """Which runs to rewrite together, by index; a run that is in no list stays as it is.
 
@@ -45,7 +47,7 @@ def choose(
             chosen.append([i])
         else:
             classes[s.rows.bit_length() // _CLASS_BITS].append(i)
-    full = [size for size, members in classes.items() if len(members) >= FAN]
+    full = [size for size, members in classes.items() if len(members) >= fan]
     if full:
         chosen.append([i for size in sorted(classes) if size <= max(full) for i in classes[size]])
     return chosen

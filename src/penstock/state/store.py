@@ -18,15 +18,12 @@ from io import BufferedWriter
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
 
-from penstock.element import Elements
 from penstock.errors import StateError
-from penstock.record import numpy as values_of
+from penstock.state.layout import from_batch, to_batch
 from penstock.state.run import AreaSpec, Run, Statistics
 
-_TIMES = ("__ts", "__te", "__n", "__keep", "__hash")
 _ALIGNMENT = 64
 ALL_HASHES = (0, 1 << 32)
 
@@ -150,7 +147,7 @@ class FileStore:
             batch = pa.ipc.open_file(data).get_batch(0)
         except (OSError, pa.ArrowInvalid) as error:
             raise StateError(path, str(error)) from error
-        return _from_batch(spec, batch, ref.statistics)
+        return from_batch(spec, batch, ref.statistics)
 
 
 def _damaged(ref: RunRef, checksum: int, size: int) -> str:
@@ -178,10 +175,11 @@ class SegmentWriter:
             os.fsync(self._file.fileno())
             self._file.close()
 
-    def write(self, run: Run, owners: tuple[int, int] = ALL_HASHES) -> RunRef:
+    def write(self, run: Run, owners: tuple[int, int] = ALL_HASHES, packed: bool = False) -> RunRef:
+        """Packed runs are smaller, and have to be unpacked when they are opened."""
         offset = self._file.tell()
         part = _ChecksummedPart(self._file)
-        batch = _to_batch(run)
+        batch = to_batch(run, packed)
         with pa.ipc.new_file(pa.PythonFile(part, mode="w"), batch.schema) as writer:
             writer.write_batch(batch)
         self._file.write(bytes(-part.length % _ALIGNMENT))
@@ -210,22 +208,3 @@ class _ChecksummedPart:
 
     def close(self) -> None:
         self.closed = True
-
-
-def _to_batch(run: Run) -> pa.RecordBatch:
-    x = run.elements
-    times = [pa.array(values) for values in (x.ts, x.te, x.n, run.keep, run.hashes)]
-    sums = [pa.array(weight) for weight in x.sums.values()]
-    return pa.RecordBatch.from_arrays(
-        [*x.columns, *times, *sums], names=[*x.schema.names, *_TIMES, *x.sums]
-    )
-
-
-def _from_batch(spec: AreaSpec, batch: pa.RecordBatch, statistics: Statistics) -> Run:
-    width = len(spec.schema)
-    ts, te, n, keep = (values_of(batch.column(width + i)) for i in range(4))
-    hashes = values_of(batch.column(width + 4)).view(np.uint32)
-    names = batch.schema.names
-    sums = {names[i]: values_of(batch.column(i)) for i in range(width + len(_TIMES), len(names))}
-    columns = tuple(batch.column(i) for i in range(width))
-    return Run(Elements(spec.schema, columns, ts, te, n, sums), hashes, keep, statistics)

@@ -63,6 +63,8 @@ class GroupAggregate:
     start: Expr | None = None
     opens: bool = False
     """Whether groups start; `start` is None where it is not known yet of any when they do."""
+    together: tuple[str, ...] | None = None
+    """The keys that decide in which task a group is, where they are not all of them."""
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -71,13 +73,16 @@ class GroupAggregate:
 
     @cached_property
     def areas(self) -> tuple[AreaSpec, ...]:
-        current = AreaSpec("current", self._part(self.keys), self.keys, until=self.until)
-        schedule = AreaSpec("schedule", self._part(self._kept), self.keys, order="time")
+        keys, owner = self._part(self.keys), self.together
+        current = AreaSpec("current", keys, self.keys, owner=owner, until=self.until)
+        kept = self._part(self._kept)
+        schedule = AreaSpec("schedule", kept, self.keys, order="time", owner=owner)
         values = [
             AreaSpec(
                 source.area,
                 self._part(source.columns(self.keys)),
                 self.keys,
+                owner=owner,
                 until=self.until,
                 repeats=True,
             )
@@ -91,8 +96,8 @@ class GroupAggregate:
         if not self.opens:
             return ()
         gone = None if self.start is None else shifted(self.start, "+", 1)
-        keys = self._part(self.keys)
-        return (AreaSpec("openings", keys, self.keys, order="time", until=gone),)
+        keys, owner = self._part(self.keys), self.together
+        return (AreaSpec("openings", keys, self.keys, order="time", owner=owner, until=gone),)
 
     @cached_property
     def _kept(self) -> tuple[str, ...]:
@@ -117,7 +122,7 @@ class GroupAggregate:
             DistinctValues(
                 self._part(tuple(dict.fromkeys((*self.keys, column)))),
                 column,
-                self.keys,
+                self.keys if self.together is None else self.together,
                 tuple(sources),
                 self.until,
                 self.append_only,
@@ -135,7 +140,7 @@ class GroupAggregate:
 
     @property
     def spread_by(self) -> tuple[tuple[str, ...], ...]:
-        return (self.keys,)
+        return (self.keys if self.together is None else self.together,)
 
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int

@@ -131,6 +131,12 @@ class Multisets:
         first = np.flatnonzero(self.fresh)
         return np.add.reduceat(weight[self.order], first) if len(first) else weight
 
+    def _value_of_rows(self) -> Ints:
+        """The number of the value of each row, in the order of group and value."""
+        number = np.empty(len(self.order), dtype=np.int64)
+        number[self.order] = np.cumsum(self.fresh) - 1
+        return number
+
     @cached_property
     def stretches(self) -> Stretches:
         """All stretches, those of a group by value."""
@@ -145,15 +151,26 @@ class Multisets:
 
     def extreme(self, greatest: bool) -> Ints:
         """The row that holds the first or last value of each frame; arbitrary for empty ones."""
+        if len(self.row) and np.all(self.n > 0):
+            return self._extreme_so_far(greatest)
         value, begin, end, _ = self.stretches
         found = extremes(begin, end, value, len(self.frames), greatest)
         return self.holder[found] if len(self.holder) else found
 
+    def _extreme_so_far(self, greatest: bool) -> Ints:
+        """The same where no value goes. Groups are numbered so that a later one is always better:
+        what is best of all so far is best of the group."""
+        value = self._value_of_rows()
+        if greatest:
+            best = np.maximum.accumulate(value)
+        else:
+            better = self.frames.group[self.frame] * len(self.holder)
+            best = np.minimum.accumulate(value - better) + better
+        return self.holder[best[np.maximum(self.high - 1, 0)]]
+
     def at_place(self, k: Ints, asked: Ints) -> Ints:
         """The rows that hold the k-th value of the frames asked about, none of which is empty."""
-        rank = np.empty(len(self.order), dtype=np.int64)
-        rank[self.order] = np.cumsum(self.fresh) - 1
-        rank -= self.offset[self.frames.group[self.frame]]
+        rank = self._value_of_rows() - self.offset[self.frames.group[self.frame]]
         found = kth(rank, self.n, self.low[asked], self.high[asked], k)
         return self.holder[self.offset[self.frames.group[asked]] + found.code]
 

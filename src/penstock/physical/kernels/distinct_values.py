@@ -41,7 +41,7 @@ class DistinctValues:
 
     schema: pa.Schema
     column: str
-    keys: tuple[str, ...]
+    owner: tuple[str, ...]
     sources: tuple[Source, ...]
     until: Expr | None
     append_only: bool
@@ -50,7 +50,7 @@ class DistinctValues:
     def area(self) -> AreaSpec:
         names = tuple(self.schema.names)
         name = f"distinct {self.column}"
-        return AreaSpec(name, self.schema, names, owner=self.keys, until=self.until)
+        return AreaSpec(name, self.schema, names, owner=self.owner, until=self.until)
 
     def step(self, area: Area, changes: Elements, w0: int, w1: int) -> tuple[Elements, Write]:
         """What comes and goes, as changes with a weight for each source, and what is to be kept."""
