@@ -212,3 +212,26 @@ def test_kernels_give_the_same_when_every_hash_collides(
         with seeded(f"{node} with collisions", seed) as rng, compaction_at_every_turn(seed == 1):
             plan = NODES[node](Plans(rng))
             assert_agrees_with_reference(plan, streams_for(plan, seed, 200)[:15], rng)
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_the_first_of_each_row_is_found_without_a_sort(kind: str) -> None:
+    arrow, values = VALUES[kind]
+    rng = Random(1)
+    chosen = [rng.choice([*values, None]) for _ in range(500)]
+    columns = (pa.array([rng.randrange(3) for _ in chosen]), pa.array(chosen, arrow))
+    found = record.first_of_each(columns, len(chosen)).tolist()
+    groups = record.group_rows(columns, record.hash_rows(columns, len(chosen)))
+    assert set(np.unique(groups.code, return_index=True)[1].tolist()) <= set(found)
+    assert found == sorted(set(found))
+    if not pa.types.is_nested(arrow):
+        assert len(found) <= 3 * (len(values) + 1)
+
+
+def test_there_is_a_first_row_of_many_columns_of_many_values() -> None:
+    rng = np.random.default_rng(1)
+    columns = tuple(pa.array(rng.integers(0, 900, 1000)) for _ in range(9))
+    columns = tuple(pa.concat_arrays([column, column]) for column in columns)
+    assert record.first_of_each(columns, 2000).tolist() == list(range(1000))
+    assert record.first_of_each((), 3).tolist() == [0]
+    assert record.first_of_each((pa.array([], pa.int64()),), 0).tolist() == []

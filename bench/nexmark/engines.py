@@ -10,7 +10,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / ".peers"
 HEAP = "8g"
-COLLECTOR = "UseParallelGC"
 CORES = 2
 
 
@@ -61,7 +60,7 @@ FLINK = Engine(
     "bench.nexmark.peers.flink.run",
     PEERS / "flink" / "bin" / "python",
     text=True,
-    environment={"JAVA_TOOL_OPTIONS": f"-Xmx{HEAP} -XX:+{COLLECTOR}"},
+    environment={"JAVA_TOOL_OPTIONS": f"-Xmx{HEAP}"},
 )
 PATHWAY = Engine(
     "pathway",

@@ -251,6 +251,28 @@ def _list_values(column: pa.Array) -> pa.Array:
     return pa.StructArray.from_arrays([column.keys, column.items], names=["key", "value"])
 
 
+def first_of_each(columns: Columns, length: int) -> Ints:
+    """Rows among which is the first of each different one: few where many are equal.
+
+    No sort is needed for it, which makes it several times faster than `arrange`. Rows that are
+    equal may be found more than once.
+    """
+    code, count = np.zeros(length, dtype=np.int64), 1
+    for column in columns:
+        if pa.types.is_nested(column.type):
+            return np.arange(length)
+        encoded = column.dictionary_encode(null_encoding="encode")
+        code *= len(encoded.dictionary)
+        code += numpy(encoded.indices)
+        count *= len(encoded.dictionary)
+        if count > 2 * length:
+            dense = pa.array(code).dictionary_encode()
+            code, count = numpy(dense.indices).astype(np.int64), len(dense.dictionary)
+    first = np.full(count, -1)
+    first[code[::-1]] = np.arange(length - 1, -1, -1)
+    return np.sort(first[first >= 0])
+
+
 # --- equality -----------------------------------------------------------------------------------
 
 

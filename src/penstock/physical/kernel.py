@@ -132,6 +132,8 @@ class Timeline(NamedTuple):
         if len(self.start) < len(total):
             total = total[np.append(self.start[1:], len(total)) - 1]
         head = np.flatnonzero(self.first)
+        if len(head) <= 1:
+            return total
         before = np.where(head > 0, total[head - 1], 0)
         return total - before[self.group]
 

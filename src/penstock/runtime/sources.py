@@ -247,7 +247,7 @@ class Ingest:
 
     def run(self, batches: Iterable[pa.RecordBatch], store: FileStore) -> IngestReport:
         report = IngestReport()
-        with store.segment() as segment, store.segment() as lasting:
+        with store.writing() as writing, writing.segment() as segment, writing.segment() as lasting:
             for batch in _large(batches, self._schema):
                 report.add(self._batch(self._stamped(batch), segment, lasting))
         return report

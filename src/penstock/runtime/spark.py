@@ -34,6 +34,7 @@ SETTINGS = {
     # would have to clear new pages.
     "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(32 << 20),
     "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(256 << 20),
+    "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
     # A round that is made again names other files, and sends the same rows: that is no mistake.
     "spark.sql.shuffle.orderIndependentChecksum.enabled": "false",
     "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": "false",

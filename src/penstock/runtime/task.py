@@ -124,18 +124,21 @@ class RoundTask:
         soon will be, and what is published, which live for different times, are separate files.
         """
         self._arrived = arrived
-        if self._round == 0:
-            with self._report.timed("compact"), self._store.segment() as compacted:
-                self._compact(compacted)
-        with self._report.timed("operators"), self._store.segment() as segment:
-            for number, place in enumerate(self._program.places):
-                if place.round == self._round:
-                    self._results[number] = self._run_place(number, place, segment)
-        with self._report.timed("publish"), self._store.segment() as published:
-            self._publish(published)
-        with self._report.timed("exchange"):
-            edges = [edge for edge in self._program.edges if self._passes(edge)]
-            sent = {edge.number: self._send(edge) for edge in edges}
+        with self._store.writing() as writing:
+            if self._round == 0:
+                with self._report.timed("compact"), writing.segment() as compacted:
+                    self._compact(compacted)
+            with self._report.timed("operators"), writing.segment() as segment:
+                for number, place in enumerate(self._program.places):
+                    if place.round == self._round:
+                        self._results[number] = self._run_place(number, place, segment)
+            with self._report.timed("publish"), writing.segment() as published:
+                self._publish(published)
+            with self._report.timed("exchange"):
+                edges = [edge for edge in self._program.edges if self._passes(edge)]
+                sent = {edge.number: self._send(edge) for edge in edges}
+            with self._report.timed("sync"):
+                writing.finish()
         return self._report, sent
 
     # --- operators ------------------------------------------------------------------------------

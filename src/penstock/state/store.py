@@ -11,6 +11,7 @@ import os
 import uuid
 import zlib
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -108,14 +109,18 @@ class FileStore:
             return segment.write(run)
 
     @contextmanager
+    def writing(self) -> Iterator[Writing]:
+        """Several segments, which are on disk when the block ends."""
+        with ThreadPoolExecutor() as pool:
+            writing = Writing(self, pool)
+            yield writing
+            writing.finish()
+
+    @contextmanager
     def segment(self) -> Iterator[SegmentWriter]:
-        """A new segment for several runs, on disk when the block ends; no file for no runs."""
-        name = uuid.uuid4().hex
-        writer = SegmentWriter(name, self.path(name))
-        try:
-            yield writer
-        finally:
-            writer.close()
+        """One segment, which is on disk when the block ends."""
+        with self.writing() as writing, writing.segment() as segment:
+            yield segment
 
     def open(self, spec: AreaSpec, ref: RunRef) -> Run:
         if ref.name not in self._open:
@@ -155,6 +160,30 @@ def _damaged(ref: RunRef, checksum: int, size: int) -> str:
         f"the run at byte {ref.offset} has checksum {checksum} over {size} bytes, "
         f"expected {ref.checksum} over {ref.length}"
     )
+
+
+class Writing:
+    """Segments one after the other: while one is on its way to the disk the next can be filled."""
+
+    def __init__(self, store: FileStore, pool: Executor) -> None:
+        self._store = store
+        self._pool = pool
+        self._closing: list[Future[None]] = []
+
+    @contextmanager
+    def segment(self) -> Iterator[SegmentWriter]:
+        """A new segment for several runs; no file for no runs."""
+        name = uuid.uuid4().hex
+        writer = SegmentWriter(name, self._store.path(name))
+        try:
+            yield writer
+        finally:
+            self._closing.append(self._pool.submit(writer.close))
+
+    def finish(self) -> None:
+        """Wait until all is on disk."""
+        for closing in self._closing:
+            closing.result()
 
 
 class SegmentWriter:

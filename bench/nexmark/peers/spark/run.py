@@ -13,7 +13,6 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-from bench.nexmark.engines import COLLECTOR, HEAP
 from bench.nexmark.penstock_run import HERE, SIDE_INPUT
 from bench.nexmark.worker import Job
 from penstock.runtime.java import ensure_java
@@ -25,8 +24,7 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.memory": HEAP,
-    "spark.driver.extraJavaOptions": f"-XX:+{COLLECTOR}",
+    "spark.driver.memory": "4g",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stateStore.providerClass": ROCKSDB,

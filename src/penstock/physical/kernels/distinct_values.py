@@ -30,9 +30,11 @@ from penstock.physical.kernel import (
     timeline,
 )
 from penstock.physical.kernels.aggregate_sums import Source
-from penstock.record import Ints
+from penstock.record import Ints, Mask
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
+
+_MOST_SOURCES = 63
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,19 @@ class DistinctValues:
     def _taking(self, changes: Elements) -> Elements:
         """The changes that any source sees, with their weight in each."""
         takes = {str(source): source.rows(changes) for source in self.sources}
-        seen = reduce(np.logical_or, takes.values())
-        x = changes.where(seen).select(self.schema.names)
+        seen = np.flatnonzero(reduce(np.logical_or, takes.values()))
+        if self.append_only and len(takes) < _MOST_SOURCES:
+            seen = seen[self._first(changes, seen, list(takes.values()))]
+        x = changes.select(self.schema.names).take(seen)
         return replace(x, sums={name: np.where(rows[seen], x.n, 0) for name, rows in takes.items()})
+
+    def _first(self, changes: Elements, seen: Ints, takes: list[Mask]) -> Ints:
+        """Where values only come, their first times for the same sources are all that matters."""
+        if np.any(changes.ts[1:] < changes.ts[:-1]):
+            return np.arange(len(seen))
+        who = sum(rows[seen].astype(np.int64) << i for i, rows in enumerate(takes))
+        columns = record.take(changes.key(self.schema.names), seen)
+        return record.first_of_each((*columns, pa.array(who)), len(seen))
 
     def _counted(self, n: Ints) -> Ints:
         return np.minimum(n, 1) if self.append_only else n
