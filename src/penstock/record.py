@@ -171,7 +171,9 @@ def _bytes_words(column: pa.Array) -> Words:
 
 
 def _words_of_one_length(texts: npt.NDArray[np.uint8]) -> Words:
-    """The same for texts of one length, a row each: dates, codes, keys."""
+    """The same for texts of one length, a row each: dates, codes, keys; often the same again."""
+    if len(texts) > 1 and np.all(texts == texts[0]):
+        return np.repeat(_words_of_one_length(texts[:1]), len(texts))
     count, length = texts.shape
     padded = np.zeros((count, -(-length // 8) * 8), dtype=np.uint8)
     padded[:, :length] = texts

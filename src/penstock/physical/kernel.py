@@ -147,9 +147,14 @@ class Timeline(NamedTuple):
         last = np.append(np.flatnonzero(self.first)[1:], len(self)) - 1
         return running[last] - self.old(running, w0)
 
-    def frame_in_order(self) -> Ints:
-        """The frame that each change, in order, begins or belongs to."""
-        return np.repeat(np.arange(len(self)), np.diff(self.start, append=len(self.order)))
+    def placed(self, place: Ints) -> tuple[Ints, Ints]:
+        """Rows that are at these places among the changes: in order, each with its frame."""
+        row = np.full(len(self.order), -1, dtype=np.int64)
+        row[place] = np.arange(len(place))
+        row = row[self.order]
+        frame = np.repeat(np.arange(len(self)), np.diff(self.start, append=len(self.order)))
+        mine = np.flatnonzero(row >= 0)
+        return row[mine], frame[mine]
 
 
 def timeline(columns: Columns, hashes: Hashes, time: Ints) -> Timeline:

@@ -42,8 +42,9 @@ from penstock.physical.kernel import (
 )
 from penstock.physical.kernels import aggregate_sums, aggregate_values
 from penstock.physical.kernels.aggregate_sums import Source
-from penstock.physical.kernels.aggregate_values import Multisets, ValueSource, multisets
+from penstock.physical.kernels.aggregate_values import Multisets, Values, ValueSource, multisets
 from penstock.physical.kernels.distinct_values import DistinctValues
+from penstock.physical.kernels.extremes import Extremes
 from penstock.physical.kernels.schedule import UNKNOWN, beginning, starts
 from penstock.record import Columns, Ints, Mask
 from penstock.state.area import Area
@@ -203,10 +204,10 @@ class GroupAggregate:
         soon = start < min(w1, UNKNOWN)
         return replace(x, ts=np.where(soon, np.maximum(x.ts, start), w0))
 
-    def _net(self, source: ValueSource, values: Multisets) -> Elements:
+    def _net(self, source: ValueSource, values: Values) -> Elements:
         """What the step changes of the values that can still become an answer."""
-        sides = source.sides(self.calls) if self.append_only else None
-        return values.net() if sides is None else values.net_extremes(sides)
+        sides = source.sides(self.calls)
+        return values.net() if isinstance(values, Multisets) else values.net(sides or ())
 
     def _summed(self, changes: Elements) -> Elements:
         """The changes as what they add to the sums of their group."""
@@ -231,8 +232,8 @@ class GroupAggregate:
         presence: Mapping[DistinctValues, Elements],
         held: Mapping[ValueSource, Elements],
         frames: Timeline,
-    ) -> dict[ValueSource, Multisets]:
-        """The multisets of values. Among the rows of the timeline the changes come first, then
+    ) -> dict[ValueSource, Values]:
+        """The values of each frame. Among the rows of the timeline the changes come first, then
         the presence of distinct values, and what was held comes last."""
         place = len(changes)
         found: dict[Source, tuple[int, Elements]] = {}
@@ -240,16 +241,26 @@ class GroupAggregate:
             found |= {s: (place, distinct.of(s, x)) for s in distinct.sources}
             place += len(x)
         place = len(frames.order) - sum(map(len, held.values()))
-        values: dict[ValueSource, Multisets] = {}
+        values: dict[ValueSource, Values] = {}
         for source, old in held.items():
             begins, x = found.get(source.source, (0, changes))
             mine = source.rows(x)
             new = x.take(mine).select(source.columns(self.keys))
             rows = concat(old.schema, [new, old])
-            places = [mine + begins, np.arange(place, place + len(old))]
-            values[source] = multisets(rows, len(new), source.args, np.concatenate(places), frames)
+            places = np.concatenate([mine + begins, np.arange(place, place + len(old))])
+            values[source] = self._arranged(source, rows, len(new), places, frames)
             place += len(old)
         return values
+
+    def _arranged(
+        self, source: ValueSource, rows: Elements, new: int, places: Ints, frames: Timeline
+    ) -> Values:
+        """Where groups only grow and no more is asked for, their first and last values are all."""
+        if self.append_only and source.sides(self.calls) is not None:
+            row, frame = frames.placed(places)
+            codes = aggregate_values.value_codes(rows, source.args)
+            return Extremes(rows, new, source.args[0], frames, row, frame, codes)
+        return multisets(rows, new, source.args, places, frames)
 
     def _weightless(self, x: Elements, sums: Mapping[str, Ints] | None = None) -> Elements:
         """Rows that say something of their group but are no records of it."""
@@ -259,7 +270,7 @@ class GroupAggregate:
         self,
         call: AggregateCall,
         sums: Mapping[str, Ints],
-        values: Mapping[ValueSource, Multisets],
+        values: Mapping[ValueSource, Values],
         frames: Timeline,
     ) -> pa.Array:
         kind = self.schema.field(call.name).type

@@ -8,10 +8,10 @@ far, and that is a range of the rows in frame order.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +23,7 @@ from penstock.physical import exact
 from penstock.physical.kernel import Timeline
 from penstock.physical.kernels.aggregate_sums import FUNCTIONS as SUMS
 from penstock.physical.kernels.aggregate_sums import Source
+from penstock.physical.kernels.extremes import Extremes
 from penstock.physical.order_statistics import extremes, kth
 from penstock.record import Direction, Ints, Mask, starts_of
 
@@ -114,28 +115,10 @@ class Multisets:
         net = self._per_value(np.where(self.row < self.new, self.n, 0))
         return replace(self.x.take(self.holder[net != 0]), n=net[net != 0])
 
-    def net_extremes(self, sides: Collection[bool]) -> Elements:
-        """What the step changes in the first and the last values, of groups that only grow.
-
-        `sides` says which of the two are asked for; each is there once.
-        """
-        n = -self._per_value(np.where(self.row < self.new, 0, self.n))
-        ends = np.append(self.offset[1:], len(self.holder)) - 1
-        filled = self.offset <= ends
-        found = [(ends if greatest else self.offset)[filled] for greatest in sides]
-        n[np.unique(np.concatenate(found))] += 1
-        return replace(self.x.take(self.holder[n != 0]), n=n[n != 0])
-
     def _per_value(self, weight: Ints) -> Ints:
         """A weight of the rows, added up for each different value."""
         first = np.flatnonzero(self.fresh)
         return np.add.reduceat(weight[self.order], first) if len(first) else weight
-
-    def _value_of_rows(self) -> Ints:
-        """The number of the value of each row, in the order of group and value."""
-        number = np.empty(len(self.order), dtype=np.int64)
-        number[self.order] = np.cumsum(self.fresh) - 1
-        return number
 
     @cached_property
     def stretches(self) -> Stretches:
@@ -151,40 +134,28 @@ class Multisets:
 
     def extreme(self, greatest: bool) -> Ints:
         """The row that holds the first or last value of each frame; arbitrary for empty ones."""
-        if len(self.row) and np.all(self.n > 0):
-            return self._extreme_so_far(greatest)
         value, begin, end, _ = self.stretches
         found = extremes(begin, end, value, len(self.frames), greatest)
         return self.holder[found] if len(self.holder) else found
 
-    def _extreme_so_far(self, greatest: bool) -> Ints:
-        """The same where no value goes. Groups are numbered so that a later one is always better:
-        what is best of all so far is best of the group."""
-        value = self._value_of_rows()
-        if greatest:
-            best = np.maximum.accumulate(value)
-        else:
-            better = self.frames.group[self.frame] * len(self.holder)
-            best = np.minimum.accumulate(value - better) + better
-        return self.holder[best[np.maximum(self.high - 1, 0)]]
-
     def at_place(self, k: Ints, asked: Ints) -> Ints:
         """The rows that hold the k-th value of the frames asked about, none of which is empty."""
-        rank = self._value_of_rows() - self.offset[self.frames.group[self.frame]]
+        rank = np.empty(len(self.order), dtype=np.int64)
+        rank[self.order] = np.cumsum(self.fresh) - 1
+        rank -= self.offset[self.frames.group[self.frame]]
         found = kth(rank, self.n, self.low[asked], self.high[asked], k)
         return self.holder[self.offset[self.frames.group[asked]] + found.code]
+
+
+Values: TypeAlias = Multisets | Extremes
 
 
 def multisets(
     x: Elements, new: int, args: tuple[str, ...], place: Ints, frames: Timeline
 ) -> Multisets:
     """Arrange rows; `place` says where each is among the changes of the timeline."""
-    row = np.full(len(frames.order), -1, dtype=np.int64)
-    row[place] = np.arange(len(x))
-    row = row[frames.order]
-    mine = np.flatnonzero(row >= 0)
-    row, frame = row[mine], frames.frame_in_order()[mine]
-    code = record.order_codes(x.key(args[::-1]), [Direction()] * len(args), len(x))[row]
+    row, frame = frames.placed(place)
+    code = value_codes(x, args)[row]
     group = frames.group[frame]
     order = record.sort_by(group, code)
     fresh = starts_of(group[order], code[order])
@@ -201,8 +172,16 @@ def multisets(
     )
 
 
-def finish(call: AggregateCall, kind: pa.DataType, m: Multisets) -> pa.Array:
+def value_codes(x: Elements, args: tuple[str, ...]) -> Ints:
+    """Numbers for the values of rows, in their order."""
+    return record.order_codes(x.key(args[::-1]), [Direction()] * len(args), len(x))
+
+
+def finish(call: AggregateCall, kind: pa.DataType, m: Values) -> pa.Array:
     """The results of a call, one per frame."""
+    if isinstance(m, Extremes):
+        row = m.extreme(asks_for_last(call))
+        return m.values.take(pa.array(row, mask=m.total == 0))
     if call.function in LISTS:
         return _lists(call.function, kind, m)
     if call.function in ("median", "percentile"):
