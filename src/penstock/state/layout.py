@@ -1,8 +1,9 @@
 """How a run is laid out as an Arrow batch.
 
-State is laid out as kernels read it, so that a file can be used as it lies on disk. What is written
-to be read once, rows that came and results, is *packed*: numbers become small ones above a base, or
-take no place at all where they are all the same, as most of those that say when rows are valid are.
+Numbers that are all the same, as most of those that say when rows are valid are, take no place.
+State is otherwise laid out as kernels read it, so that a file can be used as it lies on disk. What
+is written to be read once, rows that came and results, is *packed*: numbers are small ones above a
+base.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from penstock.record import numpy as values_of
 from penstock.state.run import AreaSpec, Run, Statistics
 
 _TIMES = ("__ts", "__te", "__n", "__keep", "__hash")
-_BASES = b"bases"
+_BASES, _PACKED = b"bases", b"packed"
 _SMALLER = (np.uint8, np.uint16, np.uint32)
 
 
@@ -27,35 +28,38 @@ def to_batch(run: Run, packed: bool) -> pa.RecordBatch:
     x, te, keep = run.elements, run.elements.te, run.keep
     if packed:
         te, keep = np.where(te == INF, 0, te - x.ts), np.where(keep == te, 0, keep - x.ts)
-    numbers = map(pa.array, (x.ts, te, x.n, keep, run.hashes, *x.sums.values()))
-    columns, names = [*x.columns, *numbers], [*x.schema.names, *_TIMES, *x.sums]
-    if not packed:
-        return pa.RecordBatch.from_arrays(columns, names=names)
-    small, bases = zip(*map(_packed, columns), strict=True)
-    batch = pa.RecordBatch.from_arrays(list(small), names=names)
-    return batch.replace_schema_metadata({_BASES: json.dumps(bases)})
+    numbers = [pa.array(each) for each in (x.ts, te, x.n, keep, run.hashes, *x.sums.values())]
+    columns = [(column, None) if not packed else _small(column) for column in x.columns]
+    columns += [_small(column) if packed else _same(column) for column in numbers]
+    arrays, bases = zip(*columns, strict=True)
+    batch = pa.RecordBatch.from_arrays(list(arrays), names=[*x.schema.names, *_TIMES, *x.sums])
+    said = {_BASES: json.dumps(bases), _PACKED: json.dumps(packed)}
+    return batch.replace_schema_metadata(said)
 
 
 def from_batch(spec: AreaSpec, batch: pa.RecordBatch, statistics: Statistics) -> Run:
-    kinds = [*spec.schema.types, *[pa.int64()] * 4, pa.uint32()]
-    kinds += [pa.int64()] * (batch.num_columns - len(kinds))
-    packed = batch.schema.metadata is not None
-    bases = json.loads(batch.schema.metadata[_BASES]) if packed else [None] * len(kinds)
-    columns = list(map(_unpacked, batch.columns, kinds, bases))
-    width = len(spec.schema)
-    ts, te, n, keep, hashes, *sums = map(values_of, columns[width:])
-    if packed:
+    width, said = len(spec.schema), batch.schema.metadata
+    bases = json.loads(said[_BASES])
+    columns = tuple(map(_column, batch.columns[:width], spec.schema.types, bases))
+    ts, te, n, keep, hashes, *sums = map(_numbers, batch.columns[width:], bases[width:])
+    if json.loads(said[_PACKED]):
         te = np.where(te == 0, INF, ts + te)
         keep = np.where(keep == 0, te, ts + keep)
-    names = batch.schema.names[width + len(_TIMES) :]
-    x = Elements(
-        spec.schema, tuple(columns[:width]), ts, te, n, dict(zip(names, sums, strict=True))
-    )
-    return Run(x, hashes.view(np.uint32), keep, statistics)
+    weights = dict(zip(batch.schema.names[width + len(_TIMES) :], sums, strict=True))
+    x = Elements(spec.schema, columns, ts, te, n, weights)
+    return Run(x, hashes.astype(np.uint32, copy=False), keep, statistics)
 
 
-def _packed(column: pa.Array) -> tuple[pa.Array, int | None]:
-    """The column as what is added to a base, or as it is and None."""
+def _same(column: pa.Array) -> tuple[pa.Array, int | None]:
+    """No bytes and the one value that all rows have, or the column and None."""
+    values = _integers(column)
+    if len(values) == 0 or values[0] != values[-1] or np.any(values != values[0]):
+        return column, None
+    return pa.nulls(len(column)), int(values[0])
+
+
+def _small(column: pa.Array) -> tuple[pa.Array, int | None]:
+    """The column as what is to be added to a base, or as it is and None."""
     kind = column.type
     whole = pa.types.is_integer(kind) or pa.types.is_timestamp(kind)
     if not whole or kind == pa.uint64() or column.null_count or len(column) == 0:
@@ -72,15 +76,18 @@ def _packed(column: pa.Array) -> tuple[pa.Array, int | None]:
     return column, None
 
 
-def _unpacked(column: pa.Array, kind: pa.DataType, base: int | None) -> pa.Array:
+def _column(column: pa.Array, kind: pa.DataType, base: int | None) -> pa.Array:
     if base is None:
         return column
-    wide = np.dtype(f"i{kind.bit_width // 8}")
-    if pa.types.is_null(column.type):
-        values = np.full(len(column), base).astype(wide)
-    else:
-        values = np.add(_integers(column), base, dtype=np.int64).astype(wide, copy=False)
+    values = np.ascontiguousarray(_numbers(column, base).astype(f"i{kind.bit_width // 8}"))
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+def _numbers(column: pa.Array, base: int | None) -> Ints:
+    if pa.types.is_null(column.type):
+        return np.broadcast_to(np.int64(base or 0), len(column))
+    values = _integers(column)
+    return values if base is None else np.add(values, base, dtype=np.int64)
 
 
 def _integers(column: pa.Array) -> Ints:
