@@ -36,7 +36,9 @@ METHOD = f"""\
 
 - Every run is a process of its own on {CORES} cores, with a sink that discards. It first runs the
   query over 20,000 events: that, and the start of all processes, is start-up and reported apart.
-  Then the clock runs from the first file to the last change.
+  Then the clock runs from the first file to the last change. A rate is that of the fastest run.
+- Penstock gives every change of a result, at the time of its event, however events are batched. A
+  mini-batch of Flink or a batch of Structured Streaming gives the last one of each group.
 - Events are those of the whole stream, whatever a query reads of it. A query over persons and
   auctions alone reads 8% of them.
 - Penstock and Structured Streaming read the parquet files, one file of each kind to a step or
