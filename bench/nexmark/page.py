@@ -195,8 +195,8 @@ def growth(runs: list[Outcome]) -> str:
         rows.append([query, *(f"{one / 1e3:,.0f}" if one else "" for one in found), spread])
     head = ["query", *(f"{size:,} events" for size in sizes), "fastest over slowest"]
     return (
-        "## Growth\n\nPenstock, thousand events a second. Few events are few files: the first step, "
-        "and those of a file that no other overlaps, weigh more.\n\n" + table(head, rows)
+        "## Growth\n\nPenstock, thousand events a second. Few events are few files: the first step "
+        "and those that no other overlaps weigh more.\n\n" + table(head, rows)
     )
 
 
