@@ -40,12 +40,12 @@ class RetriedJobs(LocalJobs):
         self._writes_left = -1
         write = SegmentWriter.write
 
-        def failing(segment: SegmentWriter, *args: object) -> object:
+        def failing(segment: SegmentWriter, *args: object, **options: object) -> object:
             self._writes_left -= 1
             if self._writes_left == 0:
                 segment._file.write(b"half a run")
                 raise DiskError("failed on purpose")
-            return write(segment, *args)  # type: ignore[arg-type]
+            return write(segment, *args, **options)  # type: ignore[arg-type]
 
         monkeypatch.setattr(SegmentWriter, "write", failing)
 

@@ -22,6 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
+from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -329,16 +330,15 @@ def _arm(kill: Kill) -> None:
 
 
 def _deadly(kill: Kill, function: Callable[..., Any]) -> Callable[..., Any]:
-    calls = 0
+    calls = count(1)
 
     @wraps(function)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls == kill.call and not kill.after:
+        call = next(calls)  # threads may call it at the same time
+        if call == kill.call and not kill.after:
             _die()
         result = function(*args, **kwargs)
-        if calls == kill.call and kill.after:
+        if call == kill.call and kill.after:
             _die()
         return result
 
