@@ -54,8 +54,8 @@ METHOD = f"""\
 - Memory is the most that a process and its children hold, sampled twice a second, files that they
   have mapped included; a page that processes share counts once.
 - A run that takes too long is broken off: its rate is less than what is shown.
-- The machine is shared with others, and its speed varies by up to a factor of two. Engines take turns
-  at a query, but runs that were kept from before may be hours older than those beside them.
+- The machine is shared with others, and its speed varies by up to a factor of two. Engines take
+  turns at a query, but runs that were kept from before may be hours older than those beside them.
 - q12 counts in windows of event time, for every engine; the published query has processing time,
   and answers that differ from run to run. q6 is a ranking of the ten latest auctions of a seller.
 - `python -m bench.nexmark check --events 30000` compares the answers of all engines with DuckDB's.
