@@ -19,10 +19,10 @@ settings.load_profile("penstock")
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """Started once, for all tests that need it."""
-    from penstock.runtime.spark import start_spark
+    from penstock.runtime.spark import JAVA, start_spark
 
     # its second compiler would take a fifth of all time, for a Java that lives for minutes
-    quick = {"spark.driver.extraJavaOptions": "-XX:+UseParallelGC -XX:TieredStopAtLevel=1"}
+    quick = {"spark.driver.extraJavaOptions": f"{JAVA} -XX:TieredStopAtLevel=1"}
     session = start_spark("local[2]", **quick)
     yield session
     session.stop()

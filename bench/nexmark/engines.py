@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PEERS = ROOT / ".peers"
 HEAP = "8g"
+SPARK_HEAP = "4g"
 CORES = 2
 
 

@@ -7,7 +7,7 @@ from math import exp, log
 from typing import Any
 
 from bench.nexmark.comparing import say
-from bench.nexmark.engines import CORES, ENGINES, HEAP, PENSTOCK, ROOT, Engine
+from bench.nexmark.engines import CORES, ENGINES, HEAP, PENSTOCK, ROOT, SPARK_HEAP, Engine
 from bench.nexmark.penstock_run import QUERIES
 from bench.nexmark.results import Outcome, Results
 
@@ -43,7 +43,7 @@ METHOD = f"""\
   auctions alone reads 8% of them.
 - Penstock and Structured Streaming read the parquet files, one file of each kind to a step or
   batch; both commit what they did durably after each. Structured Streaming has two shuffle
-  partitions, the RocksDB state store with changelog checkpoints, and a heap of 4g.
+  partitions, the RocksDB state store with changelog checkpoints, and a heap of {SPARK_HEAP}.
 - Flink reads the same rows as CSV, because its Python package has no reader of parquet, with times
   as numbers. State is on the heap ({HEAP}), mini-batches are on (1 s, 50,000 rows), there are no
   checkpoints. Its time is what it reports as the job's runtime.

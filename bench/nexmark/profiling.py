@@ -30,7 +30,7 @@ def profile(query: str, data: Path) -> dict[str, Any]:
         "publish": inside.get("publish", 0.0),
         "compact": inside.get("compact", 0.0),
         "exchange": inside.get("exchange", 0.0),
-        "commit": outside.get("commit", 0.0),
+        "commit": inside.get("sync", 0.0) + outside.get("commit", 0.0),
     }
     seconds["Spark"] = timing.seconds - sum(seconds.values())
     say(f"{query}: {timing.seconds:.2f} s in {len(steps)} steps")

@@ -13,6 +13,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
+from bench.nexmark.engines import SPARK_HEAP
 from bench.nexmark.penstock_run import HERE, SIDE_INPUT
 from bench.nexmark.worker import Job
 from penstock.runtime.java import ensure_java
@@ -24,7 +25,7 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.memory": "4g",
+    "spark.driver.memory": SPARK_HEAP,
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
