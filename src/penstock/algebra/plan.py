@@ -569,6 +569,8 @@ def append_only(node: Node) -> bool:
             return all(map(append_only, node.inputs))
         case Join(kind="inner"):
             return all(map(append_only, node.inputs))
+        case Sync(source):
+            return append_only(source)
     return False
 
 

@@ -17,6 +17,7 @@ from penstock.algebra.expr import Column, Expr, is_simple, substitute
 from penstock.algebra.plan import Scan
 from penstock.element import Elements
 from penstock.physical.kernels.coalesce import Coalescing
+from penstock.physical.kernels.sync import ToPoints
 from penstock.physical.lower import Operator
 from penstock.physical.transforms import End, Gather, Merge, Negate, Project, Select, Stamp
 
@@ -30,7 +31,7 @@ class Branch:
     source: Scan
     outputs: Mapping[str, Expr]
     conditions: tuple[Expr, ...] = ()
-    validity: tuple[End | Negate | Coalescing | Gather, ...] = ()
+    validity: tuple[End | Negate | Coalescing | Gather | ToPoints, ...] = ()
     computed: Mapping[str, Expr] = field(default_factory=dict)
 
     def run(self, rows: Elements) -> Elements:
@@ -69,7 +70,7 @@ def _branches(operator: Operator) -> tuple[Branch, ...]:
         case Stamp(name):
             stamp = Column(STAMP, pa.int64())
             return tuple(replace(b, outputs={**b.outputs, name: stamp}) for b in below)
-        case (End() | Negate() | Coalescing() | Gather()) as transform:
+        case (End() | Negate() | Coalescing() | Gather() | ToPoints()) as transform:
             return tuple(replace(b, validity=(*b.validity, transform)) for b in below)
     raise TypeError(f"{operator.work} keeps state; it runs in a step")
 

@@ -15,12 +15,12 @@ from penstock.algebra.expr import Column
 from penstock.algebra.plan import Scan
 from penstock.physical.kernels.changes import ChangeStream
 from penstock.physical.kernels.session import Sessions
-from penstock.physical.kernels.sync import Synchronization
+from penstock.physical.kernels.sync import Synchronization, ToPoints
 from penstock.physical.lower import Operator
 from penstock.physical.transforms import End, Project, Stamp
 
 BEGINS, ENDS, WEIGHT = "__begins", "__ends", "__weight"
-_OF_THE_PAST = (End, Stamp, Sessions, ChangeStream, Synchronization)
+_OF_THE_PAST = (End, Stamp, Sessions, ChangeStream, Synchronization, ToPoints)
 
 
 def with_times(schema: pa.Schema) -> pa.Schema:

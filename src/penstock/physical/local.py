@@ -15,11 +15,14 @@ from penstock.physical.closing import Said, answered, reviewed
 from penstock.physical.expiry import Strategy
 from penstock.physical.expiry.planning import planned
 from penstock.physical.kernel import Kernel, Write
+from penstock.physical.kernels.sync import ToPoints
 from penstock.physical.lower import Graph, Operator
 from penstock.state.area import Area
 from penstock.state.compaction import choose, merge
 from penstock.state.run import AreaSpec, sorted_run
 from penstock.state.store import MemoryStore, RunRef, Store
+
+_LANE = "lane"
 
 
 @dataclass
@@ -68,8 +71,7 @@ class LocalPipeline:
         self.areas: dict[tuple[int, str], StoredArea] = {
             (i, spec.name): StoredArea(spec)
             for i, operator in enumerate(self._operators)
-            if operator.kernel is not None
-            for spec in operator.kernel.areas
+            for spec in _areas(operator)
         }
 
     def step(self, inputs: Mapping[str, Elements], w1: int, said: Said | None = None) -> Elements:
@@ -102,5 +104,19 @@ class LocalPipeline:
                 for name, spec in specs.items():
                     self.areas[i, name].compact(self.store, spec)
                 return result.out
+            case ToPoints() as transform:
+                lane = self.areas[i, _LANE]
+                lane.append(self.store, Write(transform.apply(*given)), self.frontier)
+                due = lane.open(self.store).begun_between(self.frontier, w1)
+                lane.frontier = w1
+                lane.compact(self.store, lane.spec)
+                return due
             case transform:
                 return transform.apply(*given)
+
+
+def _areas(operator: Operator) -> tuple[AreaSpec, ...]:
+    """Where an operator keeps its state, or rows wait for their time."""
+    if isinstance(operator.work, ToPoints):
+        return (AreaSpec(_LANE, operator.schema, tuple(operator.schema.names), order="time"),)
+    return operator.kernel.areas if operator.kernel is not None else ()

@@ -37,7 +37,7 @@ from penstock.physical.kernels.multiplicity import Multiplicity
 from penstock.physical.kernels.rank import TopRows
 from penstock.physical.kernels.schedule import Restriction, Splitting
 from penstock.physical.kernels.session import Sessions
-from penstock.physical.kernels.sync import Synchronization
+from penstock.physical.kernels.sync import Synchronization, ToPoints
 from penstock.physical.transforms import (
     End,
     Gather,
@@ -69,6 +69,19 @@ class Operator:
     def kernel(self) -> Kernel | None:
         """The work where it keeps state."""
         return self.work if isinstance(self.work, Kernel) else None
+
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether it only transforms what comes from sources, so that it can as rows arrive.
+
+        Rows that wait for a point in time are stamped when it comes.
+        """
+        if self.kernel is not None or not all(child.is_linear for child in self.inputs):
+            return False
+        late = isinstance(self.work, Stamp) and any(
+            isinstance(operator.work, ToPoints) for operator in self.walk()
+        )
+        return not late
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -186,15 +199,23 @@ class Graph:
             case p.Split(source, size):
                 return self._run(Splitting(source.schema, key_of(inputs[0]), size), *inputs)
             case p.Sync(source, points):
-                known = tuple(each for each in points if not isinstance(each, p.Node))
-                marks = [self._arrivals(each) for each in points if isinstance(each, p.Node)]
-                kernel = Synchronization(source.schema, key_of(inputs[0]), known, len(marks))
-                return self._run(kernel, inputs[0], *marks)
+                return self._synchronized(source, points, *inputs[:1])
             case p.Restrict(source, start, end):
                 asked = start is not None and asks(start)
                 restriction = Restriction(source.schema, key_of(inputs[0]), start, end, asked)
                 return self._run(restriction, *inputs)
         raise NotImplementedError(type(node).__name__)
+
+    def _synchronized(
+        self, source: p.Node, points: tuple[p.Periodic | p.TimePoints | p.Node, ...], rows: Operator
+    ) -> Operator:
+        known = tuple(each for each in points if not isinstance(each, p.Node))
+        marks = [self._arrivals(each) for each in points if isinstance(each, p.Node)]
+        if rows.is_linear and not marks:
+            return self._run(ToPoints(known), rows)
+        grows = p.append_only(source)
+        kernel = Synchronization(source.schema, key_of(rows), known, len(marks), grows)
+        return self._run(kernel, rows, *marks)
 
     # --- groups ---------------------------------------------------------------------------------
 

@@ -189,7 +189,6 @@ class Compiler:
         self._roots: dict[str, Operator] = {}
         self._places: list[Place] = []
         self._place_of: dict[Operator, int] = {}
-        self._linear: dict[Operator, bool] = {}
         self._lanes: dict[str, Lane] = {}
         self._edges: dict[tuple[object, ...], Edge] = {}
         self._origins: dict[str, Origin] = {}
@@ -213,10 +212,10 @@ class Compiler:
         """A view of what an operator gives."""
         self._roots[name] = root
         for operator in root.walk():
-            if not self._is_linear(operator) and operator not in self._place_of:
+            if not operator.is_linear and operator not in self._place_of:
                 self._put(operator)
         self._areas[name] = area
-        if self._is_linear(root):
+        if root.is_linear:
             self._origins[name] = self._lane(root, tuple(root.schema.names))
             self._rounds[name] = 0
         else:
@@ -251,7 +250,7 @@ class Compiler:
             (
                 self._round(child) + self._must_move(child, key)
                 for child, key in zip(operator.inputs, keys, strict=True)
-                if not self._is_linear(child)
+                if not child.is_linear
             ),
             default=0,
         )
@@ -288,7 +287,7 @@ class Compiler:
         return key is None or (key != "any" and not satisfies(child.spread, key))
 
     def _origin(self, child: Operator, key: Key | Literal["any"] | None, round: int) -> Origin:
-        if self._is_linear(child):
+        if child.is_linear:
             chosen = key if key is not None and key != "any" else tuple(child.schema.names)
             return self._lane(child, chosen, whole=key is None)
         if self._must_move(child, key):
@@ -313,10 +312,3 @@ class Compiler:
 
     def _round(self, operator: Operator) -> int:
         return self._places[self._place_of[operator]].round
-
-    def _is_linear(self, operator: Operator) -> bool:
-        """Whether an operator only transforms what comes from the sources."""
-        if operator not in self._linear:
-            stateless = operator.kernel is None
-            self._linear[operator] = stateless and all(map(self._is_linear, operator.inputs))
-        return self._linear[operator]

@@ -7,12 +7,16 @@ of several of these.
 State: `schedule`, the ends to come; `held`, the changes that wait for a point, added up: what came
 and went since the last point is not held.
 Cost: follows the changes of the step and what a point releases.
+
+Where the input only transforms what comes from sources, and the points are known beforehand, no
+operator is needed: rows wait in their lane, which is in the order of time, until their point comes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -24,6 +28,25 @@ from penstock.record import Ints
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
+Points: TypeAlias = tuple[Periodic | TimePoints, ...]
+
+
+@dataclass(frozen=True)
+class ToPoints:
+    """Moves both ends of a validity to points that are known beforehand."""
+
+    points: Points
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def apply(self, *inputs: Elements) -> Elements:
+        x = inputs[0]
+        te = np.full(len(x), INF)
+        finite = np.flatnonzero(x.te < INF)
+        te[finite] = next_points(self.points, x.te[finite])
+        return x.valid_during(next_points(self.points, x.ts), te)
+
 
 @dataclass(frozen=True)
 class Synchronization:
@@ -31,8 +54,10 @@ class Synchronization:
 
     schema: pa.Schema
     key: tuple[str, ...]
-    points: tuple[Periodic | TimePoints, ...]
+    points: Points
     marks: int = 0
+    append_only: bool = False
+    """Whether no record of the input ends or goes."""
 
     @property
     def areas(self) -> tuple[AreaSpec, ...]:
@@ -53,20 +78,27 @@ class Synchronization:
         point = self._next_points(waiting.ts, deltas[1:])
         reached = point < w1
         freed = waiting.where(reached)
-        out = intervals(replace(freed, ts=point[reached]))
+        out = replace(freed, ts=point[reached])
         # a point frees all that was held before the step, so what stays is new
-        stays = consolidate(at(new.where(~reached[: len(new)]), BEGIN))
+        stays = at(new.where(~reached[: len(new)]), BEGIN)
+        if not self.append_only:
+            out, stays = intervals(out), consolidate(stays)
         held = Write(stays, np.full(len(stays), w1), frontier=w0 if len(freed) else BEGIN)
         return Result(out, {"schedule": later, "held": held})
 
     def _next_points(self, time: Ints, marks: Sequence[Elements]) -> Ints:
-        """The first synchronization point at or after each time, INF where none is known."""
-        point = np.full(len(time), INF, dtype=np.int64)
-        for points in self.points:
-            point = np.minimum(point, _next_point(points, time))
+        point = next_points(self.points, time)
         for x in marks:
             point = np.minimum(point, next_of(np.unique(x.ts), time))
         return point
+
+
+def next_points(points: Points, time: Ints) -> Ints:
+    """The first synchronization point at or after each time, INF where none is known."""
+    point = np.full(len(time), INF, dtype=np.int64)
+    for each in points:
+        point = np.minimum(point, _next_point(each, time))
+    return point
 
 
 def _next_point(points: Periodic | TimePoints, time: Ints) -> Ints:
