@@ -322,6 +322,14 @@ def equal_neighbours(columns: Columns, length: int) -> Mask:
     return same
 
 
+def _is_constant(column: pa.Array) -> bool:
+    """Whether all values are known to be equal; of most columns, the first and last tell."""
+    plain = _is_fixed(column.type) or _is_bytes(column.type)
+    if len(column) == 0 or column.null_count or not plain:
+        return False
+    return column[0] == column[-1] and bool(pc.all(pc.equal(column, column[0])).as_py())
+
+
 def _equal_lists(a: pa.Array, i: Ints, b: pa.Array, j: Ints) -> Mask:
     (starts_a, stops_a), (starts_b, stops_b) = _list_bounds(a), _list_bounds(b)
     length = (stops_a - starts_a)[i]
@@ -363,7 +371,8 @@ def arrange(columns: Columns, hashes: Hashes, *then: Ints) -> tuple[Ints, Mask]:
     order = sort_by(hashes, *then) if then else sort_hashes(hashes)
     fresh = starts_of(hashes[order])
     differs = ~fresh
-    differs[1:] &= ~equal_neighbours(take(columns, order), len(order))
+    varying = tuple(column for column in columns if not _is_constant(column))
+    differs[1:] &= ~equal_neighbours(take(varying, order), len(order))
     if differs.any():
         bucket = np.cumsum(fresh) - 1
         collides = np.zeros(len(fresh), dtype=np.bool_)

@@ -12,6 +12,8 @@ from typing import TypeAlias
 import pytest
 
 from penstock.algebra import plan as p
+from penstock.algebra.aggregates import AggregateCall
+from penstock.physical.kernels.combining import can_combine
 from penstock.state import compaction
 from penstock.testing.random_plans import SCANS, Plans, scans_of
 from penstock.testing.random_streams import Stream, random_streams
@@ -25,6 +27,17 @@ def _join(kind: p.JoinKind) -> Maker:
 
 def _set_operation(kind: p.SetKind) -> Maker:
     return lambda plans: plans.set_operation(plans.scan(), plans.scan(), kind)
+
+
+def _at_points(plans: Plans) -> p.Node:
+    return plans.sync(plans.scan(append_only=True))
+
+
+def _combined(plans: Plans) -> p.Node:
+    """Groups of which no more is asked for than sums and the first and last values."""
+    groups = plans.aggregate(_at_points(plans), keyed=True)
+    calls = [call for call in groups.calls if can_combine((call,))]
+    return replace(groups, calls=(*calls, AggregateCall("count", (), "how_many")))
 
 
 NODES: dict[str, Maker] = {
@@ -47,6 +60,10 @@ NODES: dict[str, Maker] = {
     "sync to points": lambda plans: plans.sync(plans.scan()),
     "sync to stream": lambda plans: plans.sync(plans.scan(), plans.scan()),
     "sync to streams": lambda plans: plans.sync(plans.scan(), plans.scan(), plans.scan()),
+    "aggregate at points": _combined,
+    "rank at points": lambda plans: replace(plans.rank(_at_points(plans)), kind="row_number"),
+    "changes at points": lambda plans: plans.changes(_at_points(plans)),
+    "row window at points": lambda plans: plans.row_window(_at_points(plans)),
     "changes": lambda plans: plans.changes(plans.scan()),
     "restrict": lambda plans: plans.restrict(plans.scan()),
     "aggregate from a start": lambda plans: plans.started(plans.scan()),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from penstock.element import BEGIN, Elements, concat, logical
-from penstock.state.compaction import FAN, choose, merge
+from penstock.state.compaction import FAN, WIDE_FAN, choose, merge
 from penstock.state.run import Statistics, sorted_run
 from tests.state.random_areas import SCHEMA, random_elements, spec
 
@@ -81,6 +81,12 @@ def test_runs_of_one_size_are_merged_when_there_are_many() -> None:
     assert choose(small[1:], 0) == []
     assert choose(small, 0) == [list(range(FAN))]
     assert choose([statistics(10**6), *small], 0) == [list(range(1, FAN + 1))]
+
+
+def test_it_takes_more_runs_of_wide_rows() -> None:
+    wide = [replace(statistics(100), bytes=100 * 200) for _ in range(WIDE_FAN)]
+    assert choose(wide[: 3 * FAN], 0) == []
+    assert choose(wide, 0) == [list(range(WIDE_FAN))]
 
 
 @pytest.mark.parametrize("size", [10, 100])

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -17,11 +18,23 @@ from penstock.algebra.expr import Column, Expr, is_simple, substitute
 from penstock.algebra.plan import Scan
 from penstock.element import Elements
 from penstock.physical.kernels.coalesce import Coalescing
+from penstock.physical.kernels.combining import Combine
 from penstock.physical.kernels.sync import ToPoints
 from penstock.physical.lower import Operator
-from penstock.physical.transforms import End, Gather, Merge, Negate, Project, Select, Stamp
+from penstock.physical.transforms import (
+    End,
+    Foremost,
+    Gather,
+    Merge,
+    Negate,
+    Project,
+    Select,
+    Stamp,
+)
 
 STAMP = "__stamp"
+Validity: TypeAlias = End | Negate | Coalescing | Gather | Foremost | Combine | ToPoints
+"""What is done to records as they are: of some of them, or of all together."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +44,7 @@ class Branch:
     source: Scan
     outputs: Mapping[str, Expr]
     conditions: tuple[Expr, ...] = ()
-    validity: tuple[End | Negate | Coalescing | Gather | ToPoints, ...] = ()
+    validity: tuple[Validity, ...] = ()
     computed: Mapping[str, Expr] = field(default_factory=dict)
 
     def run(self, rows: Elements) -> Elements:
@@ -70,7 +83,7 @@ def _branches(operator: Operator) -> tuple[Branch, ...]:
         case Stamp(name):
             stamp = Column(STAMP, pa.int64())
             return tuple(replace(b, outputs={**b.outputs, name: stamp}) for b in below)
-        case (End() | Negate() | Coalescing() | Gather() | ToPoints()) as transform:
+        case transform if isinstance(transform, Validity):
             return tuple(replace(b, validity=(*b.validity, transform)) for b in below)
     raise TypeError(f"{operator.work} keeps state; it runs in a step")
 

@@ -30,6 +30,7 @@ from penstock.physical.kernels.aggregate import GroupAggregate
 from penstock.physical.kernels.aggregate_sums import sources
 from penstock.physical.kernels.changes import ChangeStream
 from penstock.physical.kernels.coalesce import Coalescing
+from penstock.physical.kernels.combining import Combine, can_combine
 from penstock.physical.kernels.counted_product import CountedProduct, Sums
 from penstock.physical.kernels.distinct_product import DistinctProduct
 from penstock.physical.kernels.join import InnerJoin
@@ -40,6 +41,7 @@ from penstock.physical.kernels.session import Sessions
 from penstock.physical.kernels.sync import Synchronization, ToPoints
 from penstock.physical.transforms import (
     End,
+    Foremost,
     Gather,
     Merge,
     Negate,
@@ -76,12 +78,13 @@ class Operator:
 
         Rows that wait for a point in time are stamped when it comes.
         """
-        if self.kernel is not None or not all(child.is_linear for child in self.inputs):
-            return False
-        late = isinstance(self.work, Stamp) and any(
-            isinstance(operator.work, ToPoints) for operator in self.walk()
-        )
-        return not late
+        below = self.kernel is None and all(child.is_linear for child in self.inputs)
+        return below and not (isinstance(self.work, Stamp) and self.waits)
+
+    @property
+    def waits(self) -> bool:
+        """Whether many rows come at once, at points in time."""
+        return any(isinstance(operator.work, ToPoints) for operator in self.walk())
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -230,7 +233,11 @@ class Graph:
         return GroupAggregate(source.schema, keys, calls, until, append_only=grows)
 
     def _run_groups(self, groups: GroupAggregate, rows: Operator) -> Operator:
-        """Where rows of a group are together already, by some of its keys, they need not move."""
+        """Where rows of a group are together already, by some of its keys, they need not move;
+        those that come at once are added up as they arrive."""
+        if groups.append_only and rows.is_linear and rows.waits and can_combine(groups.calls):
+            combined = self._run(Combine(groups.keys, groups.calls), rows)
+            return self._run(replace(groups, combined=True), combined)
         return self._run(replace(groups, together=keys_of(rows.spread, groups.keys)), rows)
 
     def _started(self, node: p.Restrict) -> Operator | None:
@@ -441,11 +448,14 @@ class Graph:
     def _first(self, node: p.Rank, rows: Operator) -> Operator:
         order = tuple((key.column, key.direction) for key in node.order)
         grows = p.append_only(node.input)
+        limit = INF if node.limit is None else node.limit
+        if grows and limit < INF and rows.is_linear and rows.waits:
+            rows = self._run(Foremost(node.partition, order, limit), rows)
         kernel = TopRows(
             rows.schema,
             node.partition,
             order,
-            INF if node.limit is None else node.limit,
+            limit,
             node.number,
             append_only=grows,
             until=node.until,

@@ -16,6 +16,7 @@ from penstock import record
 from penstock.algebra.evaluate import evaluate, evaluate_ints, evaluate_mask
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, add_time, concat
+from penstock.record import Direction
 
 
 class Transform(Protocol):
@@ -91,6 +92,39 @@ class Gather:
         n = np.add.reduceat(x.n[order], first) if len(x) else x.n
         gathered = replace(x.take(last), n=n)
         return concat(x.schema, [gathered.where(n != 0), seen])
+
+
+@dataclass(frozen=True)
+class Foremost:
+    """Of rows of a partition that come at one time, those that can be among its first `limit`.
+
+    For who looks for the first rows of partitions that only grow, that is the same. Rows that are
+    as far as the last of them stay: who looks breaks ties.
+    """
+
+    partition: tuple[str, ...]
+    order: tuple[tuple[str, Direction], ...]
+    limit: int
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def apply(self, *inputs: Elements) -> Elements:
+        x = inputs[0]
+        keys = x.key(self.partition)
+        rows, fresh = record.arrange(keys, record.hash_rows(keys, len(x)), x.ts)
+        group = np.cumsum(fresh | record.starts_of(x.ts[rows])) - 1
+        crowded = (np.bincount(group) > self.limit)[group]
+        rows, group = rows[crowded], group[crowded]
+        values = record.take(x.key([name for name, _ in self.order]), rows)
+        code = record.order_codes(values, [each for _, each in self.order], len(rows))
+        in_order = record.sort_by(group, code)
+        start = np.flatnonzero(record.starts_of(group))
+        last = np.zeros(int(group.max(initial=0)) + 1, dtype=np.int64)
+        last[group[start]] = code[in_order[start + self.limit - 1]]
+        stays = np.ones(len(x), dtype=np.bool_)
+        stays[rows[code > last[group]]] = False
+        return x.where(stays)
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ from penstock.runtime.sources import (
 )
 from penstock.runtime.task import StepSpec, hash_range
 from penstock.runtime.times import now
-from penstock.state.compaction import FAN, MANY, choose, together
+from penstock.state.compaction import MANY, choose, together
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
     Action,
@@ -503,7 +503,7 @@ class Engine:
         found: dict[str, frozenset[str]] = {}
         shown = {area(view) for view in self.views for area in (view_area, base_area)}
         for name, area in areas.items():
-            fan = MANY if name in shown else FAN
+            fan = MANY if name in shown else None
             needed = alive(area.refs, frontiers[name])
             chosen: set[str] = set()
             for task in range(self.tasks):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 from typing import TYPE_CHECKING
+
+import pyarrow as pa
 
 from penstock.runtime.java import ensure_java
 
@@ -17,6 +20,10 @@ JAVA = (
     "-XX:+UseParallelGC -XX:Tier4InvocationThreshold=100000 -XX:Tier4MinInvocationThreshold=12000 "
     "-XX:Tier4CompileThreshold=300000 -XX:Tier4BackEdgeThreshold=800000"
 )
+# Arrays come and go in every step: glibc would give their memory back each time, and the kernel
+# would have to clear new pages.
+KEPT_MEMORY = 1 << 30
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 SETTINGS = {
     "spark.log.level": "ERROR",
     "spark.ui.enabled": "false",
@@ -30,10 +37,8 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.shuffle.compress": "false",
     "spark.driver.extraJavaOptions": JAVA,
-    # Arrays come and go in every step: glibc would give their memory back each time, and the kernel
-    # would have to clear new pages.
-    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(32 << 20),
-    "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(256 << 20),
+    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(KEPT_MEMORY),
+    "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(KEPT_MEMORY),
     "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
     # A round that is made again names other files, and sends the same rows: that is no mistake.
     "spark.sql.shuffle.orderIndependentChecksum.enabled": "false",
@@ -50,4 +55,13 @@ def start_spark(master: str = "local[*]", **settings: str) -> SparkSession:
     builder = SparkSession.builder.master(master).appName("penstock")
     for name, value in {**SETTINGS, **settings}.items():
         builder = builder.config(name, value)
+    _keep_memory()
     return builder.getOrCreate()
+
+
+def _keep_memory() -> None:
+    """In this process, which receives rows, too; where glibc is not what gives memory, nothing."""
+    if hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        libc.mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY)
+        libc.mallopt(M_MMAP_THRESHOLD, KEPT_MEMORY)
+        pa.set_memory_pool(pa.system_memory_pool())

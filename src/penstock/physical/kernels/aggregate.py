@@ -42,7 +42,14 @@ from penstock.physical.kernel import (
 )
 from penstock.physical.kernels import aggregate_sums, aggregate_values
 from penstock.physical.kernels.aggregate_sums import Source
-from penstock.physical.kernels.aggregate_values import Multisets, Values, ValueSource, multisets
+from penstock.physical.kernels.aggregate_values import (
+    Multisets,
+    Values,
+    ValueSource,
+    multisets,
+    value_sources,
+)
+from penstock.physical.kernels.combining import Combine
 from penstock.physical.kernels.distinct_values import DistinctValues
 from penstock.physical.kernels.extremes import Extremes
 from penstock.physical.kernels.schedule import UNKNOWN, beginning, starts
@@ -66,6 +73,8 @@ class GroupAggregate:
     """Whether groups start; `start` is None where it is not known yet of any when they do."""
     together: tuple[str, ...] | None = None
     """The keys that decide in which task a group is, where they are not all of them."""
+    combined: bool = False
+    """Whether rows of one time come added up, with the sums of all columns as weights."""
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -103,6 +112,8 @@ class GroupAggregate:
     @cached_property
     def _kept(self) -> tuple[str, ...]:
         """The columns that matter: keys, arguments, filters."""
+        if self.combined:
+            return Combine(self.keys, self.calls).kept
         used = [name for call in self.calls for name in call.columns]
         return tuple(name for name in dict.fromkeys((*self.keys, *used)) if name not in self.summed)
 
@@ -133,8 +144,7 @@ class GroupAggregate:
 
     @cached_property
     def _value_sources(self) -> tuple[ValueSource, ...]:
-        wanted = [c for c in self.calls if c.function not in aggregate_sums.FUNCTIONS]
-        return tuple(dict.fromkeys(ValueSource.of(call) for call in wanted))
+        return value_sources(self.calls)
 
     def _part(self, names: Sequence[str]) -> pa.Schema:
         return pa.schema([self.input.field(name) for name in names])
@@ -213,7 +223,7 @@ class GroupAggregate:
         """The changes as what they add to the sums of their group."""
         sums = dict(changes.sums)
         for source, functions in self._sources.items():
-            if not source.distinct and not source.reads(self.summed):
+            if not source.distinct and not source.reads(self.summed) and not self.combined:
                 sums |= aggregate_sums.contributions(source, functions, changes)
         return replace(changes.select(self.keys), sums=sums)
 

@@ -72,6 +72,12 @@ class ValueSource:
         return np.flatnonzero(x.n if self.distinct else self.source.rows(x))
 
 
+def value_sources(calls: Iterable[AggregateCall]) -> tuple[ValueSource, ...]:
+    """What values these calls ask for, each once."""
+    wanted = [ValueSource.of(call) for call in calls if call.function not in SUMS]
+    return tuple(dict.fromkeys(wanted))
+
+
 class Stretches(NamedTuple):
     """When a group holds a value, and how often: for the frames from `begin` to before `end`."""
 
