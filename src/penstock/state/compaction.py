@@ -3,10 +3,10 @@
 Law: every row that stays can be justified. A run whose rows are all needed no more is dropped, one
 mostly of such rows is rewritten, and where retractions pile up they are added to what they retract.
 Cost: runs of one size class are merged when there are `FAN` of them, so a row is rewritten a number
-of times that grows with the logarithm of the area. Where rows are wide it takes more of them, up to
-`WIDE_FAN`: to rewrite these costs more than to look into a further run; and where nothing is looked
-up, `MANY`. Large runs are merged, and kept, in parts of about `PART` bytes, one after the other:
-state may be larger than memory.
+of times that grows with the logarithm of the area. Where rows are wide it takes `WIDE_FAN`, as to
+rewrite these costs more than to look into a further run, and where nothing is looked up `MANY`.
+Large runs are merged, and kept, in parts of about `PART` bytes, one after the other: state may be
+larger than memory.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from penstock.state.run import AreaSpec, Run, Statistics, clamped, part_of, run_
 FAN = 8
 WIDE_FAN = 32
 MANY = 64
-_NARROW = 64
+_WIDE = 96
 PART = 1 << 25
 _CLASS_BITS = 3
 _SLACK = 1024
@@ -47,7 +47,7 @@ def choose(
     if rows > _SLACK and 3 * (rows - sum(dead) - cancelled) < rows:
         return [list(range(len(statistics)))]
     if fan is None:
-        fan = _fan(sum(s.bytes for s in statistics) // max(rows, 1))
+        fan = WIDE_FAN if sum(s.bytes for s in statistics) >= _WIDE * rows else FAN
     chosen: list[list[int]] = []
     classes: defaultdict[int, list[int]] = defaultdict(list)
     for i, s in enumerate(statistics):
@@ -59,11 +59,6 @@ def choose(
     if full:
         chosen.append([i for size in sorted(classes) if size <= max(full) for i in classes[size]])
     return chosen
-
-
-def _fan(width: int) -> int:
-    """How many runs are merged, by the bytes of a row."""
-    return min(max(FAN, FAN * width // _NARROW), WIDE_FAN)
 
 
 def together(statistics: Sequence[Statistics]) -> Statistics:
