@@ -16,8 +16,8 @@ from pathlib import Path
 from bench.nexmark import page
 from bench.nexmark.about import about
 from bench.nexmark.comparing import Files, compare, grow, say
-from bench.nexmark.engines import ENGINES, ROOT, Engine
-from bench.nexmark.penstock_run import QUERIES
+from bench.nexmark.engines import ENGINES, PENSTOCK, ROOT, Engine
+from bench.nexmark.penstock_run import QUERIES, SYNCHRONIZED
 from bench.nexmark.results import Results
 
 COMMANDS = ("compare", "check", "latency", "growth", "profile", "page")
@@ -64,7 +64,7 @@ def main() -> None:
         results.about = about()
     match given.command:
         case "compare":
-            queries = given.queries or QUERIES
+            queries = given.queries or (*QUERIES, *SYNCHRONIZED)
             engines = chosen(given.engines)
             if given.again:
                 results.forget([engine.name for engine in engines], queries, given.events)
@@ -98,9 +98,11 @@ def check(given: argparse.Namespace, files: Files) -> int:
     for engine in chosen(given.engines):
         say(engine.title)
         queries = given.queries or QUERIES
+        if engine is PENSTOCK and not given.queries:
+            queries = (*QUERIES, *SYNCHRONIZED)
         count = files.count(given.events)
         data = made(files.directory, given.events, count, CHECKED, engine.text)
-        if engine.name == "penstock":
+        if engine is PENSTOCK:
             wrong += len(check_penstock(queries, data))
         else:
             warm = files.warm(engine.text)

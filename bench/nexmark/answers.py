@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from bench.nexmark.penstock_run import HERE, SIDE_INPUT
+from bench.nexmark.penstock_run import HERE, SIDE_INPUT, published
 
 TIMES = {"person": ("dateTime",), "auction": ("dateTime", "expires"), "bid": ("dateTime",)}
 
@@ -29,8 +29,9 @@ def database(data: Path) -> duckdb.DuckDBPyConnection:
 
 
 def expected(duck: duckdb.DuckDBPyConnection, query: str) -> Counter[tuple[Any, ...]]:
-    own = HERE / "expected" / f"{query}.sql"
-    text = (own if own.exists() else HERE / "queries" / f"{query}.sql").read_text()
+    name = f"{published(query)}.sql"
+    own = HERE / "expected" / name
+    text = (own if own.exists() else HERE / "queries" / name).read_text()
     return Counter(tuple(map(_plain, row)) for row in duck.execute(text).fetchall())
 
 

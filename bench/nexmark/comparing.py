@@ -13,6 +13,7 @@ from bench.nexmark.data import WARM_EVENTS, WARM_FILES, made, place
 from bench.nexmark.engines import PENSTOCK, Engine
 from bench.nexmark.generate import Settings
 from bench.nexmark.measuring import RunError, TooSlowError, measure
+from bench.nexmark.penstock_run import SYNCHRONIZED
 from bench.nexmark.results import Outcome, Results
 
 
@@ -49,6 +50,8 @@ def compare(
     for query in queries:
         for attempt in range(repeat):
             for engine in engines:
+                if query in SYNCHRONIZED and engine is not PENSTOCK:
+                    continue
                 known = results.of(engine.name, query, events)
                 failed = any(run.error for run in known)
                 if query in engine.cannot or failed or len(known) > attempt:
@@ -57,10 +60,17 @@ def compare(
                 results.write()
 
 
-def outcome(engine: Engine, query: str, events: int, files: Files, timeout: float) -> Outcome:
+def outcome(
+    engine: Engine,
+    query: str,
+    events: int,
+    files: Files,
+    timeout: float,
+    warm: Path | None = None,
+) -> Outcome:
     load = os.getloadavg()[0]
     found = Outcome(engine.name, query, events, files.count(events), load=load)
-    data, warm = files.of(events, engine.text), files.warm(engine.text)
+    data, warm = files.of(events, engine.text), warm or files.warm(engine.text)
     try:
         measured = measure(engine, query, data, warm, timeout)
         found = Outcome(**{**asdict(found), **asdict(measured)})
@@ -69,21 +79,25 @@ def outcome(engine: Engine, query: str, events: int, files: Files, timeout: floa
         seconds = timeout if isinstance(error, TooSlowError) else 0.0
         found = Outcome(**{**asdict(found), "error": str(error), "seconds": seconds})
         what = f"failed: {error}"
-    say(f"{query:4} {engine.title:22} {what}")
+    say(f"{query:16} {engine.title:22} {what}")
     return found
 
 
 def grow(
     results: Results, queries: Iterable[str], sizes: Iterable[int], files: Files, timeout: float
 ) -> None:
-    """Penstock alone, over more and more events; files that were not there before are deleted."""
-    wanted = tuple(queries)
+    """Penstock alone, over more and more events, after a first run over the fewest of them.
+
+    Files that were not there before are deleted.
+    """
+    wanted, sizes = tuple(queries), sorted(sizes)
+    warm = files.of(sizes[0], False)
     for events in sizes:
         folder, known = files.place(events), {(run.query, run.events) for run in results.growth}
         made_before = folder.exists()
         for query in wanted:
             if (query, events) not in known:
-                results.growth.append(outcome(PENSTOCK, query, events, files, timeout))
+                results.growth.append(outcome(PENSTOCK, query, events, files, timeout, warm))
                 results.write()
         if not made_before:
             shutil.rmtree(folder, ignore_errors=True)

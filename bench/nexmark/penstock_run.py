@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 QUERIES = tuple(f"q{i}" for i in range(23))
+SYNCHRONIZED = tuple(f"{query}_each_second" for query in ("q17", "q18", "q19"))
+"""Queries of Penstock alone, whose results change at points in time rather than at every event."""
 SIDE_INPUT = pa.table({"key": list(range(10_000)), "value": [f"value {i}" for i in range(10_000)]})
 
 
@@ -31,6 +33,11 @@ class Timing:
     seconds: float = 0.0
     receiving: float = 0.0
     steps: list[float] = field(default_factory=list)
+
+
+def published(query: str) -> str:
+    """The query of the benchmark that this one answers."""
+    return query.partition("_")[0]
 
 
 def define(db: Session, query: str) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 
 from bench.nexmark.answers import database, expected, multiset
 from bench.nexmark.generate import Settings, events, write
-from bench.nexmark.penstock_run import QUERIES, define, feed
+from bench.nexmark.penstock_run import QUERIES, SYNCHRONIZED, define, feed
 from penstock.session import connect
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def answers(data: Path) -> duckdb.DuckDBPyConnection:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("query", [*QUERIES, *SYNCHRONIZED])
 def test_answers_are_those_of_duckdb(
     query: str, data: Path, answers: duckdb.DuckDBPyConnection, spark: SparkSession, tmp_path: Path
 ) -> None:
