@@ -63,6 +63,7 @@ NODES: dict[str, Maker] = {
     "aggregate at points": _combined,
     "rank at points": lambda plans: replace(plans.rank(_at_points(plans)), kind="row_number"),
     "changes at points": lambda plans: plans.changes(_at_points(plans)),
+    "window at points": lambda plans: plans.window(_at_points(plans)),
     "row window at points": lambda plans: plans.row_window(_at_points(plans)),
     "changes": lambda plans: plans.changes(plans.scan()),
     "restrict": lambda plans: plans.restrict(plans.scan()),
