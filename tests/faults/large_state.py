@@ -33,7 +33,7 @@ from penstock.state import compaction
 from penstock.testing.engine_runs import LocalJobs, published
 from penstock.testing.processes import kilobytes
 
-ROWS, WIDTH, SALES = 60_000, 300, 50
+ROWS, WIDTH, SALES = 30_000, 300, 50
 
 ITEMS_SOURCE = SourceDefinition(
     "items", pa.schema([("id", pa.int64()), ("payload", pa.binary()), ("made", pa.int64())]), "made"

@@ -54,14 +54,14 @@ def found_by(done: subprocess.CompletedProcess[str]) -> Any:
 
 
 def test_state_of_twice_the_memory(tmp_path: Path) -> None:
-    found = found_by(large_state(tmp_path, 20, 200, "here"))
+    found = found_by(large_state(tmp_path, 40, 200, "here"))
     assert found["right"]
     assert found["state"] > 400 * 2**20
     assert found["disk"] < 1.3 * found["state"], "files stay that nobody needs"
 
 
 def test_that_memory_is_too_little_to_merge_runs_whole(tmp_path: Path) -> None:
-    done = large_state(tmp_path, 20, 200, "whole")
+    done = large_state(tmp_path, 40, 200, "whole")
     assert done.returncode != 0
     assert "MemoryError" in done.stderr
 
@@ -73,7 +73,7 @@ def test_state_larger_than_the_memory_of_a_worker_on_spark(tmp_path: Path) -> No
     python = tmp_path / "python"
     python.write_text(SCRIPT.format(kilobytes=kilobytes, python=sys.executable))
     python.chmod(0o755)
-    found = found_by(large_state(tmp_path / "state", 20, 0, "spark", PYSPARK_PYTHON=str(python)))
+    found = found_by(large_state(tmp_path / "state", 40, 0, "spark", PYSPARK_PYTHON=str(python)))
     assert found["right"]
     assert found["limits"] == [kilobytes * 1024]
     assert found["state"] > 1.3 * found["limits"][0]

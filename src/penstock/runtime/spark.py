@@ -22,7 +22,7 @@ JAVA = (
 )
 # Arrays come and go in every step: glibc would give their memory back each time, and the kernel
 # would have to clear new pages.
-KEPT_MEMORY = 1 << 30
+KEPT, LARGE = 256 << 20, 32 << 20
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 SETTINGS = {
     "spark.log.level": "ERROR",
@@ -37,8 +37,8 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.shuffle.compress": "false",
     "spark.driver.extraJavaOptions": JAVA,
-    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(KEPT_MEMORY),
-    "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(KEPT_MEMORY),
+    "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(KEPT),
+    "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(LARGE),
     "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
     # A round that is made again names other files, and sends the same rows: that is no mistake.
     "spark.sql.shuffle.orderIndependentChecksum.enabled": "false",
@@ -62,6 +62,6 @@ def start_spark(master: str = "local[*]", **settings: str) -> SparkSession:
 def _keep_memory() -> None:
     """In this process, which receives rows, too; where glibc is not what gives memory, nothing."""
     if hasattr(libc := ctypes.CDLL(None), "mallopt"):
-        libc.mallopt(M_TRIM_THRESHOLD, KEPT_MEMORY)
-        libc.mallopt(M_MMAP_THRESHOLD, KEPT_MEMORY)
+        libc.mallopt(M_TRIM_THRESHOLD, KEPT)
+        libc.mallopt(M_MMAP_THRESHOLD, LARGE)
         pa.set_memory_pool(pa.system_memory_pool())
