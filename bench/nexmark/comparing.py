@@ -12,6 +12,7 @@ from pathlib import Path
 from bench.nexmark.data import WARM_EVENTS, WARM_FILES, made, place
 from bench.nexmark.engines import PENSTOCK, Engine
 from bench.nexmark.generate import Settings
+from bench.nexmark.growing import STEPWISE
 from bench.nexmark.measuring import RunError, TooSlowError, measure
 from bench.nexmark.penstock_run import SYNCHRONIZED
 from bench.nexmark.results import Outcome, Results
@@ -86,7 +87,7 @@ def outcome(
 def grow(
     results: Results, queries: Iterable[str], sizes: Iterable[int], files: Files, timeout: float
 ) -> None:
-    """Penstock alone, over more and more events, after a first run over the fewest of them.
+    """Penstock alone, step by step, over more and more events; before, over the fewest of them.
 
     Files that were not there before are deleted.
     """
@@ -97,7 +98,7 @@ def grow(
         made_before = folder.exists()
         for query in wanted:
             if (query, events) not in known:
-                results.growth.append(outcome(PENSTOCK, query, events, files, timeout, warm))
+                results.growth.append(outcome(STEPWISE, query, events, files, timeout, warm))
                 results.write()
         if not made_before:
             shutil.rmtree(folder, ignore_errors=True)

@@ -207,9 +207,9 @@ def growth(runs: list[Outcome]) -> str:
         rows.append([query, *(f"{one / 1e3:,.0f}" if one else "" for one in found), spread])
     head = ["query", *(f"{size:,} events" for size in sizes), "fastest over slowest"]
     return (
-        "## Growth\n\nPenstock, thousand events a second, after a first run over the fewest of "
-        "them. A million events are two files: for queries that read 8% of them, that is a run of "
-        "less than a second, most of it what a few steps cost at least.\n\n" + table(head, rows)
+        "## Growth\n\nPenstock, thousand events a second, a step for each file and no other work "
+        "at its side, after a run over the fewest of them. What a step costs, from the file to the "
+        "commit, should not grow with what came before.\n\n" + table(head, rows)
     )
 
 
