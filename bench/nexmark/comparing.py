@@ -92,16 +92,16 @@ def grow(
     Files that were not there before are deleted.
     """
     wanted, sizes = tuple(queries), sorted(sizes)
+    there = {events for events in sizes if files.place(events).exists()}
     warm = files.of(sizes[0], False)
     for events in sizes:
-        folder, known = files.place(events), {(run.query, run.events) for run in results.growth}
-        made_before = folder.exists()
+        known = {(run.query, run.events) for run in results.growth}
         for query in wanted:
             if (query, events) not in known:
                 results.growth.append(outcome(STEPWISE, query, events, files, timeout, warm))
                 results.write()
-        if not made_before:
-            shutil.rmtree(folder, ignore_errors=True)
+    for events in set(sizes) - there:
+        shutil.rmtree(files.place(events), ignore_errors=True)
 
 
 def say(text: str) -> None:

@@ -145,7 +145,7 @@ def test_the_page_shows_the_best_runs_and_their_ratios(tmp_path: Path) -> None:
 def test_growth_leaves_no_files_behind(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bench.nexmark.comparing.PENSTOCK", engine)
+    monkeypatch.setattr("bench.nexmark.comparing.STEPWISE", engine)
     files, results = Files(tmp_path / "data", per_file=500), Results(tmp_path / "results.json")
     kept = files.of(500, text=False)
     for _ in range(2):
