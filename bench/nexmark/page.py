@@ -15,6 +15,7 @@ PAGE = ROOT / "docs" / "benchmarks.md"
 QUIET = 4.5  # what the run before can leave behind: an engine on two cores has more threads
 STATELESS = ("q0", "q1", "q2", "q10", "q13", "q14", "q21", "q22")
 STATEFUL = tuple(query for query in QUERIES if query not in STATELESS)
+SHOWN = sorted((*QUERIES, *SYNCHRONIZED), key=lambda query: QUERIES.index(published(query)))
 PEERS = tuple(engine for engine in ENGINES.values() if engine is not PENSTOCK)
 
 INTRODUCTION = """\
@@ -97,7 +98,7 @@ def throughput(results: Results, events: int) -> str:
     head = ["query", *(engine.title for engine in ENGINES.values())]
     head += [f"to {engine.title}" for engine in PEERS]
     rows = []
-    for query in sorted((*QUERIES, *SYNCHRONIZED), key=_place):
+    for query in SHOWN:
         base = published(query)
         found = {peer.name: results.best(peer.name, base, events) for peer in PEERS}
         found = {"penstock": results.best("penstock", query, events), **found}
@@ -105,7 +106,7 @@ def throughput(results: Results, events: int) -> str:
             shown = [rate(ENGINES[name], base, run) for name, run in found.items()]
             ratios = [shown_ratio(found["penstock"], found[peer.name]) for peer in PEERS]
             mark = " (stateful)" if base in STATEFUL else ""
-            rows.append([query.replace("_", " ") + mark, *shown, *ratios])
+            rows.append([label(query) + mark, *shown, *ratios])
     means = [mean_ratio(results, events, peer) for peer in PEERS]
     rows.append(
         [
@@ -121,8 +122,8 @@ def throughput(results: Results, events: int) -> str:
     return text + "\n" + table(head, rows)
 
 
-def _place(query: str) -> tuple[int, str]:
-    return QUERIES.index(published(query)), query
+def label(query: str) -> str:
+    return query.replace("_", " ")
 
 
 def rate(engine: Engine, query: str, run: Outcome | None) -> str:
@@ -174,12 +175,12 @@ def others(results: Results, events: int) -> str:
     """Memory and start-up."""
     head = ["query", *(engine.title for engine in ENGINES.values())]
     memory, startup = [], []
-    for query in sorted((*QUERIES, *SYNCHRONIZED), key=_place):
+    for query in SHOWN:
         runs = [results.best(name, query, events) for name in ENGINES]
         if any(runs):
             known = [run if run and not run.error else None for run in runs]
             most = [f"{run.memory >> 20:,}" if run else "" for run in known]
-            memory.append([query.replace("_", " "), *most])
+            memory.append([label(query), *most])
             startup.append([run.startup if run else 0.0 for run in known])
     times = [sorted(filter(None, column)) for column in zip(*startup, strict=True)]
     medians = [f"{each[len(each) // 2]:.1f} s" if each else "" for each in times]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
 
@@ -100,13 +101,22 @@ def run(
         return feed(db, define(db, query), data)
 
 
-def main() -> None:
-    job, spark = Job.of_arguments(), start_spark("local[2]")
+Fed = TypeVar("Fed")
+
+
+def timed(job: Job, go: Callable[[Session, list[str], Path], Fed]) -> Fed:
+    """What `go` makes of the query over the files, after those to warm up with."""
+    spark = start_spark("local[2]")
     run(job.query, job.warm, spark)
     with connect(None, spark, keep_input=False) as db:
         sources = define(db, job.query)
         with job.timed():
-            stream(db, sources, job.data)
+            return go(db, sources, job.data)
+
+
+def main() -> None:
+    job = Job.of_arguments()
+    timed(job, stream)
     job.finish()
 
 
