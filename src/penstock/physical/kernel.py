@@ -126,6 +126,11 @@ class Timeline(NamedTuple):
     def __len__(self) -> int:
         return len(self.group)
 
+    @property
+    def frame(self) -> Ints:
+        """The frame of each change, in order."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start, append=len(self.order)))
+
     def running(self, weight: Ints) -> Ints:
         """Each group's sum of a weight during each frame."""
         total = np.cumsum(weight[self.order])
@@ -152,9 +157,8 @@ class Timeline(NamedTuple):
         row = np.full(len(self.order), -1, dtype=np.int64)
         row[place] = np.arange(len(place))
         row = row[self.order]
-        frame = np.repeat(np.arange(len(self)), np.diff(self.start, append=len(self.order)))
         mine = np.flatnonzero(row >= 0)
-        return row[mine], frame[mine]
+        return row[mine], self.frame[mine]
 
 
 def timeline(columns: Columns, hashes: Hashes, time: Ints) -> Timeline:

@@ -16,6 +16,7 @@ from penstock import record
 from penstock.algebra.evaluate import evaluate, evaluate_ints, evaluate_mask
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, add_time, concat
+from penstock.physical.kernel import timeline
 from penstock.record import Direction
 
 
@@ -112,8 +113,8 @@ class Foremost:
     def apply(self, *inputs: Elements) -> Elements:
         x = inputs[0]
         keys = x.key(self.partition)
-        rows, fresh = record.arrange(keys, record.hash_rows(keys, len(x)), x.ts)
-        group = np.cumsum(fresh | record.starts_of(x.ts[rows])) - 1
+        frames = timeline(keys, record.hash_rows(keys, len(x)), x.ts)
+        rows, group = frames.order, frames.frame
         crowded = (np.bincount(group) > self.limit)[group]
         rows, group = rows[crowded], group[crowded]
         values = record.take(x.key([name for name, _ in self.order]), rows)

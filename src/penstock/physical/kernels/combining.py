@@ -17,6 +17,7 @@ import pyarrow as pa
 from penstock import record
 from penstock.algebra.aggregates import AggregateCall
 from penstock.element import Elements
+from penstock.physical.kernel import timeline
 from penstock.physical.kernels import aggregate_sums
 from penstock.physical.kernels.aggregate_values import ValueSource, value_codes, value_sources
 from penstock.record import Ints, Mask, starts_of
@@ -54,9 +55,8 @@ class Combine:
         if len(x) == 0:
             return x.select(self.kept)
         keys = x.key(self.keys)
-        order, fresh = record.arrange(keys, record.hash_rows(keys, len(x)), x.ts)
-        fresh |= starts_of(x.ts[order])
-        start, group = np.flatnonzero(fresh), np.cumsum(fresh) - 1
+        frames = timeline(keys, record.hash_rows(keys, len(x)), x.ts)
+        order, start, group = frames.order, frames.start, frames.frame
         place = np.flatnonzero(self._left(x, order, start, group))
         leads = np.flatnonzero(starts_of(group[place]))
         n = np.ones(len(place), dtype=np.int64)
