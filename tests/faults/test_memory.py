@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import weakref
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -109,11 +110,17 @@ def test_differential_compaction_in_parts(
     runs = [sorted_run(spec, _random_elements(rng)) for _ in range(rng.randint(1, 6))]
     whole = merge(spec, runs, frontier)
     monkeypatch.setattr(compaction, "PART", rng.choice((1, 500, 3000, 10**9)))
-    parts = list(merge_in_parts(spec, runs, frontier))
-    assert all(len(part) for part in parts)
+    found = list(merge_in_parts(spec, runs, frontier))
+    bounds = [bound for _, bound in found]
+    assert bounds == sorted(set(bounds))
+    parts = [part for part, _ in found if len(part)]
     places = [part.hashes if order == "hash" else part.elements.ts for part in parts]
     ends = [int(end) for place in places for end in (place[0], place[-1])]
     assert ends == sorted(ends), "the parts are in order"
+    for (part, bound), (after, _) in pairwise(found):
+        for place, below in ((part, True), (after, False)):
+            where = place.hashes if order == "hash" else place.elements.ts
+            assert np.all((where < bound) == below)
     together = concat(spec.schema, [part.elements for part in parts])
     assert len(consolidate(concat(spec.schema, [together, whole.elements.negated()]))) == 0
     assert len(together) == len(whole)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -10,13 +11,17 @@ import pytest
 
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node
-from penstock.element import changes, concat
+from penstock.element import INF, changes, concat
+from penstock.runtime import upkeep
 from penstock.runtime.jobs import Jobs, SparkJobs
+from penstock.runtime.merging import Merge
+from penstock.state import compaction
+from penstock.state.store import RunRef
 from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
 from penstock.testing.engine_runs import LocalJobs, run_on_engine
 from penstock.testing.local_runs import first_difference, random_cuts, run_in_steps
 from penstock.testing.random_plans import SCANS, random_plan
-from penstock.testing.random_streams import random_streams
+from penstock.testing.random_streams import HORIZON, random_streams
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -26,16 +31,18 @@ pytestmark = pytest.mark.long
 VIEWS, CASES = 10, 8
 
 
-def check(jobs: Jobs, directory: Path, seed: int) -> None:
+def check(
+    jobs: Jobs, directory: Path, seed: int, cuts: list[int] | None = None, views: int = VIEWS
+) -> None:
     """Every view has the reference's snapshots, and the changes of a run in other steps."""
     rng = Random(seed)
     plans: dict[str, Node] = {}
-    while len(plans) < VIEWS:
+    while len(plans) < views:
         plan = random_plan(rng, rng.randint(1, 5))
         if can_lift(plan):
             plans[f"v{len(plans)}"] = lifted(with_shared_marks(plan))
     streams = in_cases([random_streams(rng, SCANS) for _ in range(CASES)])
-    found = run_on_engine(jobs, directory, plans, streams, random_cuts(rng), rng)
+    found = run_on_engine(jobs, directory, plans, streams, cuts or random_cuts(rng), rng)
     for name, plan in plans.items():
         difference = first_difference(plan, streams, found[name])
         assert difference is None, f"seed {seed}\n{outline(plan)}\n{difference}"
@@ -47,6 +54,28 @@ def check(jobs: Jobs, directory: Path, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(12))
 def test_oracle_engine_in_one_process(seed: int, tmp_path: Path) -> None:
     check(LocalJobs(), tmp_path, seed)
+
+
+@pytest.mark.parametrize("seed", range(20, 26))
+def test_oracle_engine_that_merges_little_by_little(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most merges take several steps, with restarts and changes of parallelism between them."""
+    for name, value in {"PART": 100, "FAN": 2, "MANY": 2}.items():
+        monkeypatch.setattr(compaction, name, value)
+    monkeypatch.setattr(upkeep, "bytes_to_merge", lambda _: 1000)
+    unfinished = 0
+
+    def rest(self: Merge, into: str, since: int) -> Iterator[RunRef]:
+        nonlocal unfinished
+        for ref in _rest(self, into, since):
+            unfinished += since > 0
+            yield ref
+
+    _rest = Merge.rest
+    monkeypatch.setattr(Merge, "rest", rest)
+    check(LocalJobs(), tmp_path, seed, [*range(1, HORIZON + 2), INF], views=4)
+    assert unfinished > 0
 
 
 @pytest.mark.spark

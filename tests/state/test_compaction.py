@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from penstock.element import BEGIN, Elements, concat, logical
-from penstock.state.compaction import FAN, WIDE_FAN, choose, merge
+from penstock.state.compaction import FAN, MANY, PART, WIDE_FAN, choose, merge
 from penstock.state.run import Statistics, sorted_run
 from tests.state.random_areas import SCHEMA, random_elements, spec
 
@@ -83,10 +83,21 @@ def test_runs_of_one_size_are_merged_when_there_are_many() -> None:
     assert choose([statistics(10**6), *small], 0) == [list(range(1, FAN + 1))]
 
 
-def test_it_takes_more_runs_of_wide_rows() -> None:
-    wide = [replace(statistics(100), bytes=100 * 200) for _ in range(WIDE_FAN)]
+def test_it_takes_more_large_runs_of_wide_rows() -> None:
+    wide = [replace(statistics(30_000), bytes=30_000 * 200) for _ in range(WIDE_FAN)]
     assert choose(wide[: 3 * FAN], 0) == []
     assert choose(wide, 0) == [list(range(WIDE_FAN))]
+    small = [replace(statistics(100), bytes=100 * 200) for _ in range(FAN)]
+    assert choose([*wide[: 3 * FAN], *small], 0) == [list(range(3 * FAN, 4 * FAN))]
+
+
+def test_large_runs_where_nothing_is_looked_up_stay() -> None:
+    small, large = statistics(100), replace(statistics(100_000), bytes=PART)
+    assert choose([small] * (MANY - 1), 0, looked_up=False) == []
+    assert choose([small] * MANY, 0, looked_up=False) == [list(range(MANY))]
+    assert choose([large] * MANY, 0, looked_up=False) == []
+    retractions = replace(large, retractions=large.rows)
+    assert choose([large, retractions], 0, looked_up=False) == [[0, 1]]
 
 
 @pytest.mark.parametrize("size", [10, 100])

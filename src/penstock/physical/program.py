@@ -150,6 +150,11 @@ class Program:
             found |= {view_area(view): spec, base_area(view): spec}
         return found
 
+    @cached_property
+    def private(self) -> frozenset[str]:
+        """The areas that only steps read: of lanes and of operators."""
+        return frozenset(self.lanes).union(*(place.areas for place in self.places))
+
 
 @lru_cache(maxsize=8)
 def _program(pickled: bytes) -> Program:

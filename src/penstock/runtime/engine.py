@@ -10,7 +10,7 @@ import logging
 import shutil
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +27,7 @@ from penstock.physical.program import Program, base_area, view_area
 from penstock.punctuation import Punctuation
 from penstock.punctuation.closings import Closings
 from penstock.punctuation.schemes import Punctuated
+from penstock.runtime import upkeep
 from penstock.runtime.attaching import beginning, check_kept
 from penstock.runtime.backfill import Backfill, Given
 from penstock.runtime.definitions import (
@@ -35,7 +36,7 @@ from penstock.runtime.definitions import (
     decoded,
     of_kind,
 )
-from penstock.runtime.effects import Effects, alive
+from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs, store_of
 from penstock.runtime.measuring import Measures, seconds_of
 from penstock.runtime.options import Options
@@ -59,9 +60,8 @@ from penstock.runtime.sources import (
     input_area,
     late_area,
 )
-from penstock.runtime.task import StepSpec, hash_range
+from penstock.runtime.task import StepSpec
 from penstock.runtime.times import now
-from penstock.state.compaction import MANY, choose, together
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
     Action,
@@ -76,7 +76,6 @@ from penstock.state.manifest import (
     SourceState,
 )
 from penstock.state.manifest import Punctuated as Said
-from penstock.state.store import RunRef
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -98,7 +97,7 @@ class Engine:
         self.definitions: Mapping[str, Any] = decoded(self.manifest)
         self._graph = Graph()
         self._punctuations = Punctuations()
-        self._reviewed = BEGIN
+        self._reviewed, self._brought = BEGIN, 0
         self.expiry, self.measures = Chooser(), Measures()
         self._compiler = compiler_of(self.views, self._graph)
         self.program = self._compiler.program()
@@ -461,18 +460,31 @@ class Engine:
         kernels = self.expiry.told(program, kernels)
         frontiers = {name: area.frontier for name, area in areas.items()}
         frontiers |= dict.fromkeys(program.lanes, w1)
-        compactions = self._compactions(areas, frontiers, closed if self._reviewed < w0 else {})
+        reviewed = closed if self._reviewed < w0 else {}
+        shown = {area(view) for view in self.views for area in (view_area, base_area)}
+        compactions = upkeep.compactions(areas, frontiers, self.tasks, reviewed, shown)
         spec = StepSpec(
-            program, self.runs, w0, w1, self.tasks, areas, compactions, kept, kernels, closed
+            program,
+            self.runs,
+            w0,
+            w1,
+            self.tasks,
+            areas,
+            compactions,
+            kept,
+            kernels,
+            closed,
+            merging=upkeep.bytes_to_merge(self._brought // self.tasks),
         )
         reports = self._jobs.step(spec)
-        self._reviewed = w0
+        self._reviewed, self._brought = w0, sum(report.brought for report in reports)
         ran = time.perf_counter()
         effects = Effects(program, reports, w0, w1)
         actions: list[Action] = [Advanced(w1), *effects.publications()]
         for name, area in areas.items():
             actions += effects.changed(name, area, compactions.get(name, ()))
         self.commit(*actions)
+        upkeep.delete_left(self.runs, program.private, areas, self.manifest)
         self._condense()
         self._give_up_old_changes()
         operators = self.measures.stepped(program, reports, w1)
@@ -488,37 +500,6 @@ class Engine:
         }
         logger.info("step to %s: %s", w1, progress["seconds"])
         return progress
-
-    def _compactions(
-        self,
-        areas: Mapping[str, AreaState],
-        frontiers: Mapping[str, int],
-        closed: Collection[str],
-    ) -> dict[str, frozenset[str]]:
-        """Which runs of which areas the tasks are to rewrite in this step.
-
-        The runs of an area in one file are the parts of one, and are rewritten together; those that
-        are needed no more are merely left out.
-        """
-        found: dict[str, frozenset[str]] = {}
-        shown = {area(view) for view in self.views for area in (view_area, base_area)}
-        for name, area in areas.items():
-            fan = MANY if name in shown else None
-            needed = alive(area.refs, frontiers[name])
-            chosen: set[str] = set()
-            for task in range(self.tasks):
-                low, high = hash_range(task, self.tasks)
-                parts: dict[str, list[RunRef]] = {}
-                for ref in needed:
-                    if ref.owners[0] < high and low < ref.owners[1]:
-                        parts.setdefault(ref.segment, []).append(ref)
-                wholes = list(parts.values())
-                known = [together([ref.statistics for ref in refs]) for refs in wholes]
-                for group in choose(known, frontiers[name], name in closed, fan):
-                    chosen |= {ref.name for i in group for ref in wholes[i]}
-            if chosen:
-                found[name] = frozenset(chosen)
-        return found
 
     def _condense(self) -> None:
         """Write what punctuations have said in fewer words, where time has passed them."""
@@ -566,16 +547,9 @@ class Engine:
     def collect_garbage(self) -> int:
         """Delete files that no commit names and no reader can be reading; how many."""
         with self._moving:
-            return self._collect_garbage()
-
-    def _collect_garbage(self) -> int:
-        live, deleted = self.manifest.segments(), 0
-        for path in self.runs.glob("*.arrow"):
-            changed = max(path.stat().st_mtime, self._opened)
-            if path.stem not in live and time.time() - changed > self.options.grace:
-                path.unlink(missing_ok=True)
-                deleted += 1
-        return deleted
+            return upkeep.collect_garbage(
+                self.runs, self.manifest, self._opened, self.options.grace
+            )
 
 
 def _beginning(name: str, definition: Any) -> Iterable[Action]:

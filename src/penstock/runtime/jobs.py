@@ -182,7 +182,7 @@ def store_of(directory: Path) -> FileStore:
 def run_round(spec: StepSpec, round: int, task: int, batches: Batches) -> Batches:
     """One round of a step in one task: what arrived goes in, what is to be sent comes out."""
     store, program = store_of(spec.directory), spec.program
-    store.forget({ref.name for area in spec.areas.values() for ref in area.refs})
+    store.forget(ref for area in spec.areas.values() for ref in area.refs)
     out = wire.schema(program, round)
     arrived: dict[int, list[Elements]] = {}
     for batch in batches:  # all of it: Spark gives up a Python worker that leaves input behind

@@ -7,7 +7,7 @@ tasks. It reports in one row which runs it wrote: until the driver commits them,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,11 +30,13 @@ from penstock.physical.program import (
     Program,
 )
 from penstock.record import Hashes, Ints
+from penstock.runtime.merging import Merge
+from penstock.state import compaction
 from penstock.state.area import Area
 from penstock.state.compaction import merge_in_parts
 from penstock.state.manifest import AreaState
 from penstock.state.run import AreaSpec, Run, owned, sorted_run
-from penstock.state.store import ALL_HASHES, FileStore, RunRef, SegmentWriter
+from penstock.state.store import ALL_HASHES, FileStore, RunRef, SegmentWriter, Writing
 
 _MOST_TOLD = 32
 EMPTY_KEY = int(record.hash_rows((), 1)[0])
@@ -68,6 +70,8 @@ class StepSpec:
     """The kernels, by their places, that punctuations have something to say to."""
     closing: Mapping[str, AreaSpec] = field(default_factory=dict)
     """The areas of which they close a part."""
+    merging: int = 0
+    """How many bytes a task merges, as far as what is to be merged can wait."""
 
     def owners(self, task: int) -> tuple[int, int]:
         """The range of hashes that a task owns."""
@@ -83,6 +87,8 @@ class Report:
 
     areas: dict[str, list[RunRef]] = field(default_factory=dict)
     frontiers: dict[str, int] = field(default_factory=dict)
+    brought: int = 0
+    """How many bytes came to areas that were not there before."""
     views: dict[str, list[RunRef]] = field(default_factory=dict)
     metrics: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -126,8 +132,8 @@ class RoundTask:
         self._arrived = arrived
         with self._store.writing() as writing:
             if self._round == 0:
-                with self._report.timed("compact"), writing.segment() as compacted:
-                    self._compact(compacted)
+                with self._report.timed("compact"):
+                    self._compact(writing)
             with self._report.timed("operators"), writing.segment() as segment:
                 for number, place in enumerate(self._program.places):
                     if place.round == self._round:
@@ -213,15 +219,18 @@ class RoundTask:
 
     def _runs(self, spec: AreaSpec, refs: Iterable[RunRef], whole: bool = False) -> tuple[Run, ...]:
         """The rows of runs that this task owns, or all of them."""
+        return tuple(run for _, run in self._opened(spec, refs, whole))
+
+    def _opened(
+        self, spec: AreaSpec, refs: Iterable[RunRef], whole: bool = False
+    ) -> Iterator[tuple[RunRef, Run]]:
         low, high = ALL_HASHES if whole else (self._low, self._high)
-        runs = []
         for ref in refs:
             first, last = ref.owners
             if first < high and low < last:
                 run = self._store.open(spec, ref)
                 inside = low <= first and last <= high
-                runs.append(run if inside else owned(spec, run, low, high))
-        return tuple(runs)
+                yield ref, run if inside else owned(spec, run, low, high)
 
     def _write(self, name: str, spec: AreaSpec, write: Write, segment: SegmentWriter) -> None:
         self._report.frontiers[name] = self._w1 if write.frontier is None else write.frontier
@@ -229,20 +238,54 @@ class RoundTask:
             run = sorted_run(spec, write.elements, write.keep)
             ref = segment.write(run, (self._low, self._high))
             self._report.areas.setdefault(name, []).append(ref)
+            self._report.brought += run.statistics.bytes
 
-    def _compact(self, segment: SegmentWriter) -> None:
-        """Rewrite this task's part of the runs that the driver chose.
+    def _compact(self, writing: Writing) -> None:
+        """Rewrite this task's part of the runs that the driver chose, what is small first.
+
+        A file of state can be deleted at once when nothing in it is needed, one that others read
+        can not: so these are separate files.
+        """
+        specs = {**self._program.specs(), **self._spec.kept, **self._spec.closing}
+        merges = [
+            merge
+            for name, chosen in self._spec.compactions.items()
+            for merge in self._merges(name, specs[name], chosen)
+        ]
+        most = self._spec.merging
+        with writing.segment() as private, writing.segment() as read:
+            for merge in sorted(merges, key=lambda merge: merge.size):
+                segment = private if merge.area in self._program.private else read
+                most -= self._merge(merge, segment, most)
+
+    def _merges(self, name: str, spec: AreaSpec, chosen: Collection[str]) -> Iterable[Merge]:
+        """The chosen runs by what they are merged into; those chosen anew are merged together."""
+        found: dict[str, list[tuple[RunRef, Run]]] = {}
+        refs = (ref for ref in self._spec.areas[name].refs if ref.name in chosen)
+        for ref, run in self._opened(spec, refs):
+            found.setdefault(ref.into, []).append((ref, run))
+        owners = (self._low, self._high)
+        return (Merge(name, spec, tuple(opened), owners) for opened in found.values())
+
+    def _merge(self, merge: Merge, segment: SegmentWriter, most: int) -> int:
+        """Merge so many bytes, or all of them where that cannot wait; how many it were.
 
         Of lanes, what this step takes out of them is left behind.
         """
-        specs = {**self._program.specs(), **self._spec.kept, **self._spec.closing}
-        for name, chosen in self._spec.compactions.items():
-            state = self._spec.areas[name]
-            frontier = self._w1 if name in self._program.lanes else state.frontier
-            runs = self._runs(specs[name], (ref for ref in state.refs if ref.name in chosen))
-            for merged in merge_in_parts(specs[name], runs, frontier) if runs else ():
-                ref = segment.write(merged, (self._low, self._high))
-                self._report.areas.setdefault(name, []).append(ref)
+        lane = merge.area in self._program.lanes
+        frontier = self._w1 if lane else self._spec.areas[merge.area].frontier
+        into, done, reached = merge.into or segment.name, 0, 0
+        report = self._report.areas.setdefault(merge.area, [])
+        if most > 0 or not merge.can_wait:
+            for merged, bound in merge_in_parts(merge.spec, merge.runs, frontier):
+                done, reached = done + min(merge.size, compaction.PART), bound
+                if len(merged):
+                    report.append(segment.write(merged, merge.owners, whole=into))
+                if done >= most and merge.can_wait:
+                    break
+        if merge.can_wait:
+            report += merge.rest(into, reached)
+        return done
 
     # --- results --------------------------------------------------------------------------------
 
@@ -257,6 +300,7 @@ class RoundTask:
                     parts = [part for part in (out.where(over), out.where(~over)) if len(part)]
                     runs = [sorted_run(spec, part) for part in parts]
                     self._report.views[view] = [segment.write(run, packed=True) for run in runs]
+                    self._report.brought += sum(run.statistics.bytes for run in runs)
                     ended = out.te[over]
                     self._report.times[view] = [*_some(out.ts), *_some(ended), int(out.ts.min())]
 

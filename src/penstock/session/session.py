@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import shutil
 import tempfile
 import threading
 import time
@@ -64,7 +65,7 @@ _SECONDS_OF_THE_CLOCK = 1.0
 def connect(
     path: str | Path | None = None, spark: SparkSession | None = None, **options: Any
 ) -> Session:
-    """Open a state directory, a new temporary one where no path is given.
+    """Open a state directory; where no path is given, a new one that is deleted when it is closed.
 
     Without a SparkSession a local one is started; a given one is used as it is. Options: `tasks`,
     how many tasks a step has; `retention`, for how long in event time changes are kept; `grace`,
@@ -86,13 +87,15 @@ def connect(
         raise PlanError(f"{directory} is a file; the state of a session needs a directory")
     spark = spark or start_spark()
     register(spark)
-    return Session(Engine(directory.absolute(), SparkJobs(spark), Options(**options)), spark)
+    engine = Engine(directory.absolute(), SparkJobs(spark), Options(**options))
+    return Session(engine, spark, temporary=path is None)
 
 
 class Session:
-    def __init__(self, engine: Engine, spark: SparkSession) -> None:
+    def __init__(self, engine: Engine, spark: SparkSession, temporary: bool = False) -> None:
         self.spark = spark
         self._engine = engine
+        self._temporary = temporary
         self._sinks: dict[str, Sink] = {}
         self._queries: dict[str, list[StreamingQuery]] = {}
         self._steps = 0
@@ -126,6 +129,8 @@ class Session:
             self.stop()
         finally:
             self._engine.close()
+            if self._temporary:
+                shutil.rmtree(self.path, ignore_errors=True)
 
     @property
     def path(self) -> Path:

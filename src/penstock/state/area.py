@@ -70,10 +70,17 @@ def _members(needles: Hashes, hashes: Hashes) -> Ints:
 
 
 def equal_pairs(needles: Hashes, hashes: Hashes) -> Iterator[tuple[Ints, Ints]]:
-    """All pairs of places with equal hashes, a bounded number at a time; both are sorted."""
+    """All pairs of places with equal hashes, a bounded number at a time; both are sorted.
+
+    Only needles within the range of the hashes are looked for: a large run is kept in parts, and
+    each needle can be in one of them.
+    """
     if len(hashes):
-        low = np.searchsorted(hashes, needles)
-        yield from ranges(low, _repeats(needles, hashes, low))
+        first = int(np.searchsorted(needles, hashes[0]))
+        inside = needles[first : int(np.searchsorted(needles, hashes[-1], side="right"))]
+        low = np.searchsorted(hashes, inside)
+        for needle, place in ranges(low, _repeats(inside, hashes, low)):
+            yield needle + first, place
 
 
 def ranges(low: Ints, count: Ints) -> Iterator[tuple[Ints, Ints]]:

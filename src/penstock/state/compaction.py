@@ -3,26 +3,29 @@
 Law: every row that stays can be justified. A run whose rows are all needed no more is dropped, one
 mostly of such rows is rewritten, and where retractions pile up they are added to what they retract.
 Cost: runs of one size class are merged when there are `FAN` of them, so a row is rewritten a number
-of times that grows with the logarithm of the area. Where rows are wide it takes `WIDE_FAN`, as to
-rewrite these costs more than to look into a further run, and where nothing is looked up `MANY`.
-Large runs are merged, and kept, in parts of about `PART` bytes, one after the other: state may be
-larger than memory.
+of times that grows with the logarithm of the area. Where rows are wide and runs are large it takes
+`WIDE_FAN`, as to rewrite these costs more than to look into a further run, and where nothing is
+looked up `MANY`. Large runs are merged, and kept, in parts of about `PART` bytes, one after the
+other and not all in one step: state may be larger than memory, and no step takes long for it. Where
+nothing is looked up, many runs of that size are no worse than one.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from penstock.element import concat, consolidation
+from penstock.element import INF, concat, consolidation
 from penstock.state.run import AreaSpec, Run, Statistics, clamped, part_of, run_of, without_dead
 
 FAN = 8
 WIDE_FAN = 32
 MANY = 64
 _WIDE = 96
+_LARGE = 1 << 22
 PART = 1 << 25
 _CLASS_BITS = 3
 _SLACK = 1024
@@ -32,7 +35,7 @@ def choose(
     statistics: Sequence[Statistics],
     frontier: int,
     closing: bool = False,
-    fan: int | None = None,
+    looked_up: bool = True,
 ) -> list[list[int]]:
     """Which runs to rewrite together, by index; a run that is in no list stays as it is.
 
@@ -46,19 +49,27 @@ def choose(
     cancelled = 2 * min(_minority(statistics), _outside_largest(statistics))
     if rows > _SLACK and 3 * (rows - sum(dead) - cancelled) < rows:
         return [list(range(len(statistics)))]
-    if fan is None:
-        fan = WIDE_FAN if sum(s.bytes for s in statistics) >= _WIDE * rows else FAN
     chosen: list[list[int]] = []
     classes: defaultdict[int, list[int]] = defaultdict(list)
     for i, s in enumerate(statistics):
         if 2 * dead[i] > s.rows:
             chosen.append([i])
-        else:
+        elif looked_up or s.bytes < PART // 2:
             classes[s.rows.bit_length() // _CLASS_BITS].append(i)
-    full = [size for size, members in classes.items() if len(members) >= fan]
+    full = [
+        size
+        for size, members in classes.items()
+        if len(members) >= (_fan([statistics[i] for i in members]) if looked_up else MANY)
+    ]
     if full:
         chosen.append([i for size in sorted(classes) if size <= max(full) for i in classes[size]])
     return chosen
+
+
+def _fan(members: Sequence[Statistics]) -> int:
+    """How many runs of one size it takes to merge them."""
+    rows, size = sum(s.rows for s in members), sum(s.bytes for s in members)
+    return WIDE_FAN if size >= _WIDE * rows and size >= _LARGE * len(members) else FAN
 
 
 def together(statistics: Sequence[Statistics]) -> Statistics:
@@ -75,31 +86,51 @@ def together(statistics: Sequence[Statistics]) -> Statistics:
     )
 
 
-def merge_in_parts(spec: AreaSpec, runs: Sequence[Run], frontier: int) -> Iterator[Run]:
-    """What `merge` gives, in the order of the area and in parts that are not empty."""
-    for part in _parts(spec, runs):
-        merged = merge(spec, part, frontier)
-        if len(merged):
-            yield merged
+def size_of(runs: Sequence[Run]) -> int:
+    """About how many bytes the rows of runs, or of parts of some, take."""
+    return sum(run.statistics.bytes * len(run) // max(run.statistics.rows, 1) for run in runs)
 
 
-def _parts(spec: AreaSpec, runs: Sequence[Run]) -> Iterator[Sequence[Run]]:
+def rest_of(known: Statistics, rows: int, since: int) -> Statistics:
+    """What is known of the rows of a run from some hash on, given how many there are."""
+
+    def share(of_all: int) -> int:
+        return -(-of_all * rows // known.rows)
+
+    return replace(
+        known,
+        rows=rows,
+        bytes=share(known.bytes),
+        retractions=share(known.retractions),
+        hash_range=(since, known.hash_range[1]),
+    )
+
+
+def merge_in_parts(spec: AreaSpec, runs: Sequence[Run], frontier: int) -> Iterator[tuple[Run, int]]:
+    """What `merge` gives, in the order of the area and in parts.
+
+    With each comes the hash or time below which all has been merged.
+    """
+    for part, bound in _parts(spec, runs):
+        yield merge(spec, part, frontier), bound
+
+
+def _parts(spec: AreaSpec, runs: Sequence[Run]) -> Iterator[tuple[Sequence[Run], int]]:
     """The runs cut at the same hashes or times, so that what may be added up is in one part."""
-    size = sum(run.statistics.bytes * len(run) // max(run.statistics.rows, 1) for run in runs)
-    count = -(-size // PART)
+    count = -(-size_of(runs) // PART)
     if count <= 1:
-        yield runs
+        yield runs, INF
         return
     places = [run.hashes if spec.order == "hash" else run.elements.ts for run in runs]
     stride = max(1, sum(map(len, places)) // (100 * count))
     sample = np.sort(np.concatenate([place[::stride] for place in places]))
     bounds = np.unique(sample[np.arange(1, count) * len(sample) // count])
     cuts = [[0, *np.searchsorted(p, bounds).tolist(), len(p)] for p in places]
-    for i in range(len(bounds) + 1):
+    for i, bound in enumerate([*bounds.tolist(), INF]):
         parts = [part_of(run, c[i], c[i + 1]) for run, c in zip(runs, cuts, strict=True)]
         filled = [part for part in parts if len(part)]
         if filled:
-            yield filled
+            yield filled, bound
 
 
 def merge(spec: AreaSpec, runs: Sequence[Run], frontier: int) -> Run:

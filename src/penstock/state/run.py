@@ -100,13 +100,24 @@ def hash_keys(spec: AreaSpec, x: Elements) -> Hashes:
 def owned(spec: AreaSpec, run: Run, low: int, high: int) -> Run:
     """The rows whose owner's hash is in `[low, high)`; the statistics stay those of the whole."""
     if spec.owner is None and spec.order == "hash":
-        start, stop = np.searchsorted(run.hashes, (low, high))
-        return part_of(run, int(start), int(stop))
+        return hashed_between(run, low, high)
     hashes = run.hashes
     if spec.owner is not None:
         hashes = record.hash_rows(run.elements.key(spec.owner), len(run))
     mine = (hashes >= low) & (hashes < high)
     return Run(run.elements.where(mine), run.hashes[mine], run.keep[mine], run.statistics)
+
+
+def hashed_between(run: Run, low: int, high: int) -> Run:
+    """The rows of a run in the order of hashes that have them in `[low, high)`."""
+    return part_of(run, place_of(run.hashes, low), place_of(run.hashes, high))
+
+
+def place_of(hashes: Hashes, bound: int) -> int:
+    """How many of these, which are in order, are below a bound."""
+    if bound > np.iinfo(hashes.dtype).max:
+        return len(hashes)
+    return int(np.searchsorted(hashes, hashes.dtype.type(bound)))
 
 
 def part_of(run: Run, start: int, stop: int) -> Run:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from penstock.errors import StateError
 from penstock.state.layout import from_batch, to_batch
-from penstock.state.run import AreaSpec, Run, Statistics
+from penstock.state.run import AreaSpec, Run, Statistics, hashed_between
 
 _ALIGNMENT = 64
 ALL_HASHES = (0, 1 << 32)
@@ -33,7 +33,10 @@ ALL_HASHES = (0, 1 << 32)
 class RunRef:
     """Where a run is in its store, and what can be known of it without opening it.
 
-    `owners` is the range of hashes that the owners of its rows lie in.
+    `owners` is the range of hashes that the owners of its rows lie in. A merge may take several
+    steps: `into` is the name of the run it makes, of which there are parts already, and `hashes`
+    the range of those rows that are still to be had from here. `whole` is the name of the run that
+    this one is a part of.
     """
 
     segment: str
@@ -42,16 +45,23 @@ class RunRef:
     checksum: int
     statistics: Statistics
     owners: tuple[int, int] = ALL_HASHES
+    hashes: tuple[int, int] = ALL_HASHES
+    whole: str = ""
+    into: str = ""
 
     @property
     def name(self) -> str:
+        return self.place if self.hashes == ALL_HASHES else f"{self.place}:{self.hashes[0]}"
+
+    @property
+    def place(self) -> str:
         return f"{self.segment}:{self.offset}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As few parts as can be: a step sends thousands to each task."""
         statistics = tuple(getattr(self.statistics, name) for name in _STATISTICS)
-        values = (self.segment, self.offset, self.length, self.checksum, statistics, self.owners)
-        return _run_ref, values
+        values = tuple(getattr(self, name) for name in _REF if name != "statistics")
+        return _run_ref, (statistics, *values)
 
     def to_json(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _REF}
@@ -62,13 +72,14 @@ class RunRef:
         known = dict(data["statistics"])
         known["hash_range"] = tuple(known["hash_range"])
         known["keep_quantiles"] = tuple(known["keep_quantiles"])
-        owners = tuple(data["owners"])
-        return RunRef(**{**data, "statistics": Statistics(**known), "owners": owners})
+        ranges = {name: tuple(data[name]) for name in ("owners", "hashes")}
+        return RunRef(**{**data, "statistics": Statistics(**known), **ranges})
 
 
-def _run_ref(segment: str, offset: int, length: int, checksum: int, *rest: Any) -> RunRef:
-    statistics, owners = rest
-    return RunRef(segment, offset, length, checksum, Statistics(*statistics), owners)
+def _run_ref(
+    statistics: tuple[Any, ...], segment: str, offset: int, length: int, checksum: int, *rest: Any
+) -> RunRef:
+    return RunRef(segment, offset, length, checksum, Statistics(*statistics), *rest)
 
 
 _REF = tuple(field.name for field in fields(RunRef))
@@ -123,18 +134,20 @@ class FileStore:
             yield segment
 
     def open(self, spec: AreaSpec, ref: RunRef) -> Run:
-        if ref.name not in self._open:
-            self._open[ref.name] = self._map(spec, ref)
-        return self._open[ref.name]
+        if ref.place not in self._open:
+            self._open[ref.place] = self._map(spec, ref)
+        run = self._open[ref.place]
+        return run if ref.hashes == ALL_HASHES else hashed_between(run, *ref.hashes)
 
     def delete(self, ref: RunRef) -> None:
         """Forget a run. Its segment goes too: for stores that write each run by itself."""
-        self._open.pop(ref.name, None)
+        self._open.pop(ref.place, None)
         self.path(ref.segment).unlink(missing_ok=True)
 
-    def forget(self, keep: set[str]) -> None:
-        """Close all runs but those with these names."""
-        self._open = {name: run for name, run in self._open.items() if name in keep}
+    def forget(self, keep: Iterable[RunRef]) -> None:
+        """Close all runs but these."""
+        places = {ref.place for ref in keep}
+        self._open = {place: run for place, run in self._open.items() if place in places}
 
     def path(self, segment: str) -> Path:
         return self._directory / f"{segment}.arrow"
@@ -190,7 +203,7 @@ class SegmentWriter:
     """Appends runs to one file, which comes to be with the first."""
 
     def __init__(self, name: str, path: Path) -> None:
-        self._name = name
+        self.name = name
         self._path = path
 
     @cached_property
@@ -204,7 +217,13 @@ class SegmentWriter:
             os.fsync(self._file.fileno())
             self._file.close()
 
-    def write(self, run: Run, owners: tuple[int, int] = ALL_HASHES, packed: bool = False) -> RunRef:
+    def write(
+        self,
+        run: Run,
+        owners: tuple[int, int] = ALL_HASHES,
+        packed: bool = False,
+        whole: str | None = None,
+    ) -> RunRef:
         """Packed runs are smaller, and have to be unpacked when they are opened."""
         offset = self._file.tell()
         part = _ChecksummedPart(self._file)
@@ -212,7 +231,8 @@ class SegmentWriter:
         with pa.ipc.new_file(pa.PythonFile(part, mode="w"), batch.schema) as writer:
             writer.write_batch(batch)
         self._file.write(bytes(-part.length % _ALIGNMENT))
-        return RunRef(self._name, offset, part.length, part.checksum, run.statistics, owners)
+        known = (part.checksum, run.statistics, owners)
+        return RunRef(self.name, offset, part.length, *known, whole=whole or self.name)
 
 
 class _ChecksummedPart:

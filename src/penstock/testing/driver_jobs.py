@@ -48,7 +48,7 @@ class DriverJobs(LocalJobs):
 
     def step(self, spec: StepSpec) -> list[Report]:
         store, program = store_of(spec.directory), spec.program
-        store.forget({ref.name for area in spec.areas.values() for ref in area.refs})
+        store.forget(ref for area in spec.areas.values() for ref in area.refs)
         arrived: Sent = {}
         reports = []
         for round in range(program.rounds):

@@ -1,0 +1,80 @@
+"""What keeps a state directory small: which runs a step rewrites, and which files it deletes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
+
+from penstock.runtime.effects import alive
+from penstock.runtime.task import hash_range
+from penstock.state import compaction
+from penstock.state.compaction import choose, together
+from penstock.state.manifest import AreaState, Manifest
+from penstock.state.store import RunRef
+
+MERGED_PER_BYTE = 4
+
+
+def compactions(
+    areas: Mapping[str, AreaState],
+    frontiers: Mapping[str, int],
+    tasks: int,
+    closed: Collection[str],
+    shown: Collection[str],
+) -> dict[str, frozenset[str]]:
+    """Which runs of which areas the tasks are to rewrite in this step.
+
+    The parts of one run are rewritten together, when there are all of them; those that are needed
+    no more are merely left out. What is being merged goes on.
+    """
+    found: dict[str, frozenset[str]] = {}
+    for name, area in areas.items():
+        needed = alive(area.refs, frontiers[name])
+        chosen = {ref.name for ref in needed if ref.into}
+        unfinished = {ref.into for ref in needed}
+        idle = [ref for ref in needed if not ref.into and ref.whole not in unfinished]
+        for task in range(tasks):
+            low, high = hash_range(task, tasks)
+            parts: dict[str, list[RunRef]] = {}
+            for ref in idle:
+                if ref.owners[0] < high and low < ref.owners[1]:
+                    parts.setdefault(ref.whole, []).append(ref)
+            wholes = list(parts.values())
+            known = [together([ref.statistics for ref in refs]) for refs in wholes]
+            for group in choose(known, frontiers[name], name in closed, name not in shown):
+                chosen |= {ref.name for i in group for ref in wholes[i]}
+        if chosen:
+            found[name] = frozenset(chosen)
+    return found
+
+
+def bytes_to_merge(brought: int) -> int:
+    """How much a task merges in a step, given how much came to its areas in the one before.
+
+    A row is merged a few times in its life. What is more than that may wait for other steps.
+    """
+    return compaction.PART + MERGED_PER_BYTE * brought
+
+
+def delete_left(
+    directory: Path, private: Iterable[str], before: Mapping[str, AreaState], now: Manifest
+) -> None:
+    """Delete the files of areas that only steps read, when the last commit did without them."""
+    then = {ref.segment for name in private for ref in before[name].refs}
+    for segment in then - {ref.segment for name in private for ref in now.area(name).refs}:
+        (directory / f"{segment}.arrow").unlink(missing_ok=True)
+
+
+def collect_garbage(directory: Path, manifest: Manifest, since: float, grace: float) -> int:
+    """Delete files that no commit names and no reader can be reading; how many.
+
+    How long nobody has named one is known only from when the directory was opened on.
+    """
+    live, deleted = manifest.segments(), 0
+    for path in directory.glob("*.arrow"):
+        changed = max(path.stat().st_mtime, since)
+        if path.stem not in live and time.time() - changed > grace:
+            path.unlink(missing_ok=True)
+            deleted += 1
+    return deleted
