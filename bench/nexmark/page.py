@@ -209,8 +209,8 @@ def growth(runs: list[Outcome]) -> str:
     head = ["query", *(f"{size:,} events" for size in sizes), "fastest over slowest"]
     return (
         "## Growth\n\nPenstock, thousand events a second, a step for each file and no other work "
-        "at its side, after a run over the fewest of them. What a step costs, from the file to the "
-        "commit, should not grow with what came before.\n\n" + table(head, rows)
+        "at its side; few files are run through again and again. What a step costs, from the file "
+        "to the commit, should not grow with what came before.\n\n" + table(head, rows)
     )
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -101,22 +100,14 @@ def run(
         return feed(db, define(db, query), data)
 
 
-Fed = TypeVar("Fed")
-
-
-def timed(job: Job, go: Callable[[Session, list[str], Path], Fed]) -> Fed:
-    """What `go` makes of the query over the files, after those to warm up with."""
+def main() -> None:
+    job = Job.of_arguments()
     spark = start_spark("local[2]")
     run(job.query, job.warm, spark)
     with connect(None, spark, keep_input=False) as db:
         sources = define(db, job.query)
         with job.timed():
-            return go(db, sources, job.data)
-
-
-def main() -> None:
-    job = Job.of_arguments()
-    timed(job, stream)
+            stream(db, sources, job.data)
     job.finish()
 
 

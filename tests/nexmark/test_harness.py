@@ -152,8 +152,8 @@ def test_growth_leaves_no_files_behind(
         grow(results, ["q3", "q5"], [500, 1000], files, timeout=60)
     assert [(run.query, run.events, run.files) for run in results.growth] == [
         ("q3", 500, 1),
-        ("q5", 500, 1),
         ("q3", 1000, 2),
+        ("q5", 500, 1),
         ("q5", 1000, 2),
     ]
     assert kept.exists()
