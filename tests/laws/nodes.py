@@ -99,6 +99,6 @@ def compaction_at_every_turn(switched_on: bool = True) -> Iterator[None]:
     """Areas of two runs are compacted, as otherwise only large ones are."""
     with pytest.MonkeyPatch.context() as patch:
         if switched_on:
-            patch.setattr(compaction, "FAN", 2)
+            patch.setattr(compaction, "FANS", (2,))
             patch.setattr(compaction, "_SLACK", 0)
         yield

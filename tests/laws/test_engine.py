@@ -61,9 +61,9 @@ def test_oracle_engine_that_merges_little_by_little(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Most merges take several steps, with restarts and changes of parallelism between them."""
-    for name, value in {"PART": 100, "FAN": 2, "MANY": 2}.items():
-        monkeypatch.setattr(compaction, name, value)
-    monkeypatch.setattr(upkeep, "bytes_to_merge", lambda _: 1000)
+    monkeypatch.setattr(compaction, "PART", 100)
+    monkeypatch.setattr(compaction, "FANS", (2,))
+    monkeypatch.setattr(upkeep, "bytes_to_merge", lambda *_: 1000)
     unfinished = 0
 
     def rest(self: Merge, into: str, since: int) -> Iterator[RunRef]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from random import Random
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from penstock.element import BEGIN, Elements, concat, logical
-from penstock.state.compaction import FAN, MANY, PART, WIDE_FAN, choose, merge
+from penstock.state.compaction import FANS, PART, Use, choose, fan_of, merge
 from penstock.state.run import Statistics, sorted_run
 from tests.state.random_areas import SCHEMA, random_elements, spec
 
@@ -77,27 +78,44 @@ def test_a_dead_run_is_rewritten_alone_and_a_living_one_stays() -> None:
 
 
 def test_runs_of_one_size_are_merged_when_there_are_many() -> None:
-    small = [statistics(100) for _ in range(FAN)]
+    small = [statistics(100) for _ in range(FANS[0])]
     assert choose(small[1:], 0) == []
-    assert choose(small, 0) == [list(range(FAN))]
-    assert choose([statistics(10**6), *small], 0) == [list(range(1, FAN + 1))]
+    assert choose(small, 0) == [list(range(FANS[0]))]
+    assert choose([statistics(10**6), *small], 0) == [list(range(1, FANS[0] + 1))]
 
 
-def test_it_takes_more_large_runs_of_wide_rows() -> None:
-    wide = [replace(statistics(30_000), bytes=30_000 * 200) for _ in range(WIDE_FAN)]
-    assert choose(wide[: 3 * FAN], 0) == []
-    assert choose(wide, 0) == [list(range(WIDE_FAN))]
-    small = [replace(statistics(100), bytes=100 * 200) for _ in range(FAN)]
-    assert choose([*wide[: 3 * FAN], *small], 0) == [list(range(3 * FAN, 4 * FAN))]
+def test_it_takes_as_many_runs_as_are_worth_it() -> None:
+    """What comes is wide and rarely looked up, or narrow and often."""
+    assert fan_of(Use(bytes=40_000_000, lookups=15_000)) == FANS[-1]
+    assert fan_of(Use(bytes=40_000_000, lookups=400_000)) == FANS[0]
+    assert fan_of(Use(bytes=500_000, lookups=200_000)) == FANS[0]
+    assert fan_of(Use(bytes=1000)) == FANS[0], "little is rewritten at little cost"
+    assert fan_of(Use(bytes=40_000_000)) == FANS[-1]
+    wide = [replace(statistics(30_000), bytes=30_000 * 200) for _ in range(FANS[-1])]
+    rarely = Use(bytes=40_000_000, lookups=15_000)
+    assert choose(wide[: FANS[-1] - 1], 0, use=rarely) == []
+    assert choose(wide, 0, use=rarely) == [list(range(FANS[-1]))]
+
+
+@pytest.mark.parametrize("ratio", [1, 3, 10, 30, 50])
+def test_the_fan_is_about_the_best(ratio: int) -> None:
+    """By the cost of a step over an area of a million runs, of all numbers."""
+
+    def cost(fan: int) -> float:
+        return (ratio + fan / 2) * math.log(1e6, fan)
+
+    chosen = fan_of(Use(bytes=ratio * 40 * 10**6, lookups=10**6))
+    assert cost(chosen) <= 1.15 * min(map(cost, range(2, 200)))
 
 
 def test_large_runs_where_nothing_is_looked_up_stay() -> None:
     small, large = statistics(100), replace(statistics(100_000), bytes=PART)
-    assert choose([small] * (MANY - 1), 0, looked_up=False) == []
-    assert choose([small] * MANY, 0, looked_up=False) == [list(range(MANY))]
-    assert choose([large] * MANY, 0, looked_up=False) == []
+    most, use = FANS[-1], Use(bytes=2 * PART)
+    assert choose([small] * (most - 1), 0, use=use) == []
+    assert choose([small] * most, 0, use=use) == [list(range(most))]
+    assert choose([large] * most, 0, use=use) == []
     retractions = replace(large, retractions=large.rows)
-    assert choose([large, retractions], 0, looked_up=False) == [[0, 1]]
+    assert choose([large, retractions], 0, use=use) == [[0, 1]]
 
 
 @pytest.mark.parametrize("size", [10, 100])
@@ -111,7 +129,7 @@ def test_rows_are_rewritten_a_logarithmic_number_of_times(size: int) -> None:
             rows = sum(runs[i].rows for i in chosen)
             rewritten += rows
             runs = [run for i, run in enumerate(runs) if i not in chosen] + [statistics(rows)]
-        assert len(runs) <= 4 * FAN
+        assert len(runs) <= 4 * FANS[0]
     assert rewritten <= 1000 * size * 8
 
 

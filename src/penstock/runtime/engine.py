@@ -62,6 +62,7 @@ from penstock.runtime.sources import (
 )
 from penstock.runtime.task import StepSpec
 from penstock.runtime.times import now
+from penstock.state.compaction import Use
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
     Action,
@@ -97,7 +98,8 @@ class Engine:
         self.definitions: Mapping[str, Any] = decoded(self.manifest)
         self._graph = Graph()
         self._punctuations = Punctuations()
-        self._reviewed, self._brought = BEGIN, 0
+        self._reviewed = BEGIN
+        self._uses: Mapping[str, Use] = {}
         self.expiry, self.measures = Chooser(), Measures()
         self._compiler = compiler_of(self.views, self._graph)
         self.program = self._compiler.program()
@@ -461,8 +463,7 @@ class Engine:
         frontiers = {name: area.frontier for name, area in areas.items()}
         frontiers |= dict.fromkeys(program.lanes, w1)
         reviewed = closed if self._reviewed < w0 else {}
-        shown = {area(view) for view in self.views for area in (view_area, base_area)}
-        compactions = upkeep.compactions(areas, frontiers, self.tasks, reviewed, shown)
+        compactions = upkeep.compactions(areas, frontiers, self.tasks, reviewed, self._uses)
         spec = StepSpec(
             program,
             self.runs,
@@ -474,10 +475,10 @@ class Engine:
             kept,
             kernels,
             closed,
-            merging=upkeep.bytes_to_merge(self._brought // self.tasks),
+            merging=upkeep.bytes_to_merge(self._uses, self.tasks),
         )
         reports = self._jobs.step(spec)
-        self._reviewed, self._brought = w0, sum(report.brought for report in reports)
+        self._reviewed, self._uses = w0, upkeep.used(self._uses, reports)
         ran = time.perf_counter()
         effects = Effects(program, reports, w0, w1)
         actions: list[Action] = [Advanced(w1), *effects.publications()]

@@ -28,12 +28,13 @@ from penstock.physical.program import (
     Origin,
     Place,
     Program,
+    view_area,
 )
 from penstock.record import Hashes, Ints
 from penstock.runtime.merging import Merge
 from penstock.state import compaction
 from penstock.state.area import Area
-from penstock.state.compaction import merge_in_parts
+from penstock.state.compaction import Use, merge_in_parts
 from penstock.state.manifest import AreaState
 from penstock.state.run import AreaSpec, Run, owned, sorted_run
 from penstock.state.store import ALL_HASHES, FileStore, RunRef, SegmentWriter, Writing
@@ -87,8 +88,8 @@ class Report:
 
     areas: dict[str, list[RunRef]] = field(default_factory=dict)
     frontiers: dict[str, int] = field(default_factory=dict)
-    brought: int = 0
-    """How many bytes came to areas that were not there before."""
+    uses: dict[str, Use] = field(default_factory=dict)
+    """What came to areas, but for what is merely merged, and what was looked up in them."""
     views: dict[str, list[RunRef]] = field(default_factory=dict)
     metrics: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -96,6 +97,10 @@ class Report:
     """At which times views change: some of them, and last the first."""
     late: dict[str, list[int]] = field(default_factory=dict)
     """By how much operators noticed ends too late: some of it, and last the most."""
+
+    def used(self, area: str, bytes: int, lookups: int = 0) -> None:
+        known = self.uses.get(area, Use())
+        self.uses[area] = Use(known.bytes + bytes, known.lookups + lookups)
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:
@@ -194,6 +199,8 @@ class RoundTask:
             return Elements.empty(kernel.schema)
         areas = {a.name: self._open(place.area_name(a), a) for a in kernel.areas}
         result = kernel.step(areas, inputs, self._spec.w0, self._spec.w1)
+        for area in areas.values():
+            self._report.used(place.area_name(area.spec), 0, sum(area.lookups))
         for name, write in result.writes.items():
             self._write(place.area_name(areas[name].spec), areas[name].spec, write, segment)
         if result.late is not None and len(result.late):
@@ -238,7 +245,7 @@ class RoundTask:
             run = sorted_run(spec, write.elements, write.keep)
             ref = segment.write(run, (self._low, self._high))
             self._report.areas.setdefault(name, []).append(ref)
-            self._report.brought += run.statistics.bytes
+            self._report.used(name, run.statistics.bytes)
 
     def _compact(self, writing: Writing) -> None:
         """Rewrite this task's part of the runs that the driver chose, what is small first.
@@ -300,7 +307,7 @@ class RoundTask:
                     parts = [part for part in (out.where(over), out.where(~over)) if len(part)]
                     runs = [sorted_run(spec, part) for part in parts]
                     self._report.views[view] = [segment.write(run, packed=True) for run in runs]
-                    self._report.brought += sum(run.statistics.bytes for run in runs)
+                    self._report.used(view_area(view), sum(run.statistics.bytes for run in runs))
                     ended = out.te[over]
                     self._report.times[view] = [*_some(out.ts), *_some(ended), int(out.ts.min())]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from penstock.runtime.effects import alive
-from penstock.runtime.task import hash_range
+from penstock.runtime.task import Report, hash_range
 from penstock.state import compaction
-from penstock.state.compaction import choose, together
+from penstock.state.compaction import Use, choose, together
 from penstock.state.manifest import AreaState, Manifest
 from penstock.state.store import RunRef
 
@@ -21,7 +22,7 @@ def compactions(
     frontiers: Mapping[str, int],
     tasks: int,
     closed: Collection[str],
-    shown: Collection[str],
+    uses: Mapping[str, Use],
 ) -> dict[str, frozenset[str]]:
     """Which runs of which areas the tasks are to rewrite in this step.
 
@@ -42,19 +43,29 @@ def compactions(
                     parts.setdefault(ref.whole, []).append(ref)
             wholes = list(parts.values())
             known = [together([ref.statistics for ref in refs]) for refs in wholes]
-            for group in choose(known, frontiers[name], name in closed, name not in shown):
+            for group in choose(known, frontiers[name], name in closed, uses.get(name)):
                 chosen |= {ref.name for i in group for ref in wholes[i]}
         if chosen:
             found[name] = frozenset(chosen)
     return found
 
 
-def bytes_to_merge(brought: int) -> int:
-    """How much a task merges in a step, given how much came to its areas in the one before.
+def used(before: Mapping[str, Use], reports: Iterable[Report]) -> dict[str, Use]:
+    """How a step used areas; of those that it did not, what was known before."""
+    found: defaultdict[str, list[Use]] = defaultdict(list)
+    for report in reports:
+        for name, use in report.uses.items():
+            found[name].append(use)
+    sums = {name: Use(*map(sum, zip(*each, strict=True))) for name, each in found.items()}
+    return {**before, **{name: use for name, use in sums.items() if any(use)}}
+
+
+def bytes_to_merge(uses: Mapping[str, Use], tasks: int) -> int:
+    """How much a task merges in a step, given how much came to all areas in the one before.
 
     A row is merged a few times in its life. What is more than that may wait for other steps.
     """
-    return compaction.PART + MERGED_PER_BYTE * brought
+    return compaction.PART + MERGED_PER_BYTE * sum(use.bytes for use in uses.values()) // tasks
 
 
 def delete_left(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import html
 import shutil
 import tempfile
@@ -65,7 +66,7 @@ _SECONDS_OF_THE_CLOCK = 1.0
 def connect(
     path: str | Path | None = None, spark: SparkSession | None = None, **options: Any
 ) -> Session:
-    """Open a state directory; where no path is given, a new one that is deleted when it is closed.
+    """Open a state directory; where no path is given, a new one that is deleted in the end.
 
     Without a SparkSession a local one is started; a given one is used as it is. Options: `tasks`,
     how many tasks a step has; `retention`, for how long in event time changes are kept; `grace`,
@@ -82,13 +83,19 @@ def connect(
             raise PlanError(f"no option {name!r}; there are: {', '.join(known)}")
     from penstock.runtime.datasource import register
 
-    directory = Path(path) if path is not None else Path(tempfile.mkdtemp(prefix="penstock-"))
+    directory = Path(path) if path is not None else _temporary()
     if directory.exists() and not directory.is_dir():
         raise PlanError(f"{directory} is a file; the state of a session needs a directory")
     spark = spark or start_spark()
     register(spark)
     engine = Engine(directory.absolute(), SparkJobs(spark), Options(**options))
     return Session(engine, spark, temporary=path is None)
+
+
+def _temporary() -> Path:
+    directory = tempfile.mkdtemp(prefix="penstock-")
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return Path(directory)
 
 
 class Session:

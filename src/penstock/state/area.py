@@ -9,7 +9,7 @@ the area. A time-ordered area is read as a range of its runs.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -25,12 +25,15 @@ class Area:
     spec: AreaSpec
     runs: tuple[Run, ...] = ()
     frontier: int = BEGIN
+    lookups: list[int] = field(default_factory=list, compare=False)
+    """How many keys were looked up, each time that some were."""
 
     def __len__(self) -> int:
         return sum(len(run) for run in self.runs)
 
     def rows_with(self, hashes: Hashes) -> tuple[Elements, Hashes]:
         """Every row whose key has one of these hashes (sorted, no duplicates), and its hash."""
+        self.lookups.append(len(hashes))
         places = [_members(hashes, run.hashes) for run in self.runs]
         found = [np.empty(0, dtype=np.uint32)]
         found += [run.hashes[rows] for run, rows in zip(self.runs, places, strict=True)]
@@ -39,12 +42,14 @@ class Area:
 
     def matches(self, hashes: Hashes) -> Iterator[tuple[Run, Ints, Ints]]:
         """Per run, the pairs (needle, row) of equal hashes; needles are sorted."""
+        self.lookups.append(len(hashes))
         for run in self.runs:
             for needles, rows in equal_pairs(hashes, run.hashes):
                 yield run, needles, rows
 
     def needed(self) -> Elements:
         """Every row that is still needed."""
+        self.lookups.append(len(self))
         return concat(
             self.spec.schema,
             [run.elements.where(run.keep > self.frontier) for run in self.runs],

@@ -2,40 +2,47 @@
 
 Law: every row that stays can be justified. A run whose rows are all needed no more is dropped, one
 mostly of such rows is rewritten, and where retractions pile up they are added to what they retract.
-Cost: runs of one size class are merged when there are `FAN` of them, so a row is rewritten a number
-of times that grows with the logarithm of the area. Where rows are wide and runs are large it takes
-`WIDE_FAN`, as to rewrite these costs more than to look into a further run, and where nothing is
-looked up `MANY`. Large runs are merged, and kept, in parts of about `PART` bytes, one after the
-other and not all in one step: state may be larger than memory, and no step takes long for it. Where
-nothing is looked up, many runs of that size are no worse than one.
+Cost: runs of one size class are merged when there are a number of them, so a row is rewritten a
+number of times that grows with the logarithm of the area. How many it takes follows from what it
+costs to rewrite what comes, and to look into a further run (`fan_of`). Large runs are merged, and
+kept, in parts of about `PART` bytes, one after the other and not all in one step: state may be
+larger than memory, and no step takes long for it. Where nothing is looked up, many runs of that
+size are no worse than one.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from penstock.element import INF, concat, consolidation
 from penstock.state.run import AreaSpec, Run, Statistics, clamped, part_of, run_of, without_dead
 
-FAN = 8
-WIDE_FAN = 32
-MANY = 64
-_WIDE = 96
-_LARGE = 1 << 22
+FANS = (8, 16, 32, 64)
 PART = 1 << 25
+_BYTES_PER_LOOKUP = 40
+_BYTES_PER_RUN = 20_000
 _CLASS_BITS = 3
 _SLACK = 1024
+
+
+class Use(NamedTuple):
+    """How many bytes a step brought to an area, and how many keys it looked up in it."""
+
+    bytes: int = 0
+    lookups: int = 0
 
 
 def choose(
     statistics: Sequence[Statistics],
     frontier: int,
     closing: bool = False,
-    looked_up: bool = True,
+    use: Use | None = None,
 ) -> list[list[int]]:
     """Which runs to rewrite together, by index; a run that is in no list stays as it is.
 
@@ -54,22 +61,24 @@ def choose(
     for i, s in enumerate(statistics):
         if 2 * dead[i] > s.rows:
             chosen.append([i])
-        elif looked_up or s.bytes < PART // 2:
+        elif use is None or use.lookups or s.bytes < PART // 2:
             classes[s.rows.bit_length() // _CLASS_BITS].append(i)
-    full = [
-        size
-        for size, members in classes.items()
-        if len(members) >= (_fan([statistics[i] for i in members]) if looked_up else MANY)
-    ]
+    fan = FANS[0] if use is None else fan_of(use)
+    full = [size for size, members in classes.items() if len(members) >= fan]
     if full:
         chosen.append([i for size in sorted(classes) if size <= max(full) for i in classes[size]])
     return chosen
 
 
-def _fan(members: Sequence[Statistics]) -> int:
-    """How many runs of one size it takes to merge them."""
-    rows, size = sum(s.rows for s in members), sum(s.bytes for s in members)
-    return WIDE_FAN if size >= _WIDE * rows and size >= _LARGE * len(members) else FAN
+def fan_of(use: Use) -> int:
+    """How many runs of one size it takes to merge them.
+
+    With a fan of F, a step rewrites what comes to it once for each level, of which there are as
+    many as the logarithm of F goes into that of the area, and looks into F / 2 runs of each. That
+    is least where F (ln F - 1) is twice the cost of the former over that of looking into a run.
+    """
+    ratio = use.bytes / (_BYTES_PER_RUN + _BYTES_PER_LOOKUP * use.lookups)
+    return next((fan for fan in FANS if fan * (math.log(fan) - 1) >= 2 * ratio), FANS[-1])
 
 
 def together(statistics: Sequence[Statistics]) -> Statistics:
