@@ -4,8 +4,8 @@
 
 Items come and stay, each with a payload; sales are joined with them. The limit is one of heap
 (RLIMIT_DATA): files that are mapped do not count, and need not stay in memory. It holds for this
-process, beyond what it has at first, or (spark) for Python workers, from whoever starts them. With
-`whole`, runs are not merged in parts.
+process, beyond what it has at first, or (spark) for Python workers, from whoever starts them. The
+steps of a run are enough for one merge of most of the state; with `whole`, it is not made in parts.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from penstock.testing.engine_runs import LocalJobs, published
 from penstock.testing.processes import kilobytes
 
 ROWS, WIDTH, SALES = 30_000, 300, 50
+MERGED = 32
 
 ITEMS_SOURCE = SourceDefinition(
     "items", pa.schema([("id", pa.int64()), ("payload", pa.binary()), ("made", pa.int64())]), "made"
@@ -106,6 +107,7 @@ def limits_of_workers(jobs: SparkJobs) -> set[int]:
 
 def main(directory: str, steps: int, megabytes: int, where: str = "here") -> dict[str, Any]:
     jobs: Jobs = SparkJobs(start_spark("local[2]")) if where == "spark" else LocalJobs()
+    compaction.FANS = (MERGED,)
     if where == "whole":
         compaction.PART = sys.maxsize
     if isinstance(jobs, SparkJobs):
