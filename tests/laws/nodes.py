@@ -55,6 +55,7 @@ NODES: dict[str, Maker] = {
     "session": lambda plans: plans.session(plans.scan(append_only=True)),
     "rank": lambda plans: plans.rank(plans.scan()),
     "rank of all": lambda plans: replace(plans.rank(plans.scan()), limit=None, number="rank"),
+    "rank of what grows": lambda plans: plans.rank(plans.scan(append_only=True)),
     "coalesce": lambda plans: plans.coalesce(plans.scan()),
     "split": lambda plans: plans.split(plans.scan()),
     "sync to points": lambda plans: plans.sync(plans.scan()),

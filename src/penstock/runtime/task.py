@@ -36,7 +36,7 @@ from penstock.state import compaction
 from penstock.state.area import Area
 from penstock.state.compaction import Use, merge_in_parts
 from penstock.state.manifest import AreaState
-from penstock.state.run import AreaSpec, Run, owned, sorted_run
+from penstock.state.run import AreaSpec, Run, owned, sorted_run, split_runs
 from penstock.state.store import ALL_HASHES, FileStore, RunRef, SegmentWriter, Writing
 
 _MOST_TOLD = 32
@@ -304,8 +304,7 @@ class RoundTask:
                 out = self._input(origin, spec.schema)
                 if len(out):
                     over = out.te < self._w1
-                    parts = [part for part in (out.where(over), out.where(~over)) if len(part)]
-                    runs = [sorted_run(spec, part) for part in parts]
+                    runs = split_runs(spec, out, over)
                     self._report.views[view] = [segment.write(run, packed=True) for run in runs]
                     self._report.used(view_area(view), sum(run.statistics.bytes for run in runs))
                     ended = out.te[over]

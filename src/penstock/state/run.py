@@ -16,7 +16,7 @@ from penstock import record
 from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.element import Elements
-from penstock.record import Hashes, Ints
+from penstock.record import Hashes, Ints, Mask
 
 Order: TypeAlias = Literal["hash", "time"]
 _QUANTILES = 16
@@ -77,6 +77,16 @@ def sorted_run(spec: AreaSpec, x: Elements, keep: Ints | None = None) -> Run:
     if keep is None:
         keep = x.te if spec.order == "hash" else x.ts + 1
     return run_of(spec, x, hashes, keep)
+
+
+def split_runs(spec: AreaSpec, x: Elements, apart: Mask) -> list[Run]:
+    """Elements as two runs by hash, those that are apart and the others; neither is empty."""
+    hashes = hash_keys(spec, x)
+    order = record.sort_by((~apart).astype(np.int64), hashes)
+    x, hashes, cut = x.take(order), hashes[order], int(np.count_nonzero(apart))
+    ranges = [(low, high) for low, high in ((0, cut), (cut, len(x))) if low < high]
+    parts = [(x.slice(low, high), hashes[low:high]) for low, high in ranges]
+    return [run_in_order(part, found, part.te) for part, found in parts]
 
 
 def run_of(spec: AreaSpec, x: Elements, hashes: Hashes, keep: Ints) -> Run:

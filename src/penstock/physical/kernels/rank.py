@@ -8,7 +8,8 @@ State: `rows`, per partition all rows, or only those inside where no row ever le
 ends to come. A *ghost* is a row that takes a place among the first without being shown or kept: the
 mark of a deletion.
 Cost: reads the partitions that change; one order statistic per change, and `limit` of them for each
-that moves the first rows where the row number itself is asked for.
+that moves the first rows where the row number itself is asked for. Partitions that only grow mostly
+do without them (`boards`).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from penstock.algebra.evaluate import evaluate_mask
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat, spans
 from penstock.physical.kernel import Result, at, before, distinct_hashes, due_changes, kept, passing
+from penstock.physical.kernels.boards import boards
 from penstock.physical.order_statistics import kth
 from penstock.record import Direction, Ints, Mask, starts_of
 from penstock.state.area import Area
@@ -70,33 +72,27 @@ class TopRows:
         needles = distinct_hashes(record.hash_rows(changes.key(self.partition), len(changes)))
         known, _ = areas["rows"].rows_with(needles)
         units = self._units(concat(self.input, [changes, at(known, before(w0))]))
-        moves = self._moves(units, w0)
-        out = self._numbered(units, moves) if self.number else units.lasting(moves)
-        now = np.flatnonzero(units.x.ts >= w0)
-        moved = moves if self.append_only else _Moves(now, units.x.ts[now], units.sign[now], now)
-        rows = kept(units.net(moved, w0), self.until, w1)
-        return Result(out, {"schedule": later, "rows": rows})
+        out, moves = self._grown(units, w0) if self.append_only else self._changed(units, w0)
+        return Result(out, {"schedule": later, "rows": kept(units.net(moves, w0), self.until, w1)})
 
     def _units(self, x: Elements) -> _Units:
-        """The changes one row at a time, in order, with each row's rank in its partition."""
+        """The changes one row at a time, in order, with each row's number."""
         keys = x.key(self.partition)
         partition = record.group_rows(keys, record.hash_rows(keys, len(x))).code
         code = self._codes(x, partition)
         order = record.sort_by(partition, x.ts, code)
-        start = np.flatnonzero(starts_of(partition[order], x.ts[order], code[order]))
+        start = np.flatnonzero(starts_of(x.ts[order], code[order]))
         n = np.add.reduceat(x.n[order], start)
         row, sign = (np.repeat(values, np.abs(n)) for values in (order[start], np.sign(n)))
-        partition, code = partition[row], code[row]
-        first = starts_of(partition)
-        number = np.cumsum(first) - 1
-        by_code = record.sort_by(number, code)
-        fresh = starts_of(number[by_code], code[by_code])
-        offset = np.searchsorted(number[by_code[fresh]], np.arange(np.count_nonzero(first)))
-        rank = np.empty(len(row), dtype=np.int64)
-        rank[by_code] = np.cumsum(fresh) - 1
-        rank -= offset[number]
-        low = np.flatnonzero(first)[number]
-        return _Units(x.take(row), sign, rank, low, offset[number], by_code[fresh])
+        number = code[row]
+        holder = np.zeros(int(code.max()) + 1, dtype=np.int64)
+        holder[number] = row
+        first = np.flatnonzero(starts_of(partition[row]))
+        size = np.diff(first, append=len(row))
+        least = np.minimum.reduceat(number, first) if len(row) else number
+        return _Units(
+            x, x.ts[row], sign, number, np.repeat(first, size), np.repeat(least, size), holder
+        )
 
     def _codes(self, x: Elements, partition: Ints) -> Ints:
         """Ranks of the rows by partition and order; the order of records breaks ties."""
@@ -107,25 +103,57 @@ class TopRows:
         columns = (pa.array(partition), *x.key(names))
         return record.order_codes(columns, [Direction(), *directions], len(x))
 
+    def _changed(self, units: _Units, w0: int) -> tuple[Elements, _Moves]:
+        """The answer, and what comes to the state and goes: any row."""
+        now = np.flatnonzero(units.ts >= w0)
+        return self._answer(units, self._moves(units, w0)), _Moves(
+            units.number[now], units.sign[now], now
+        )
+
+    def _grown(self, units: _Units, w0: int) -> tuple[Elements, _Moves]:
+        """The same of partitions that only grow: of the state, the first rows are all."""
+        found = boards(units.number, units.low, units.ts, self.limit)
+        if found is None:
+            moves = self._moves(units, w0)
+            return self._answer(units, moves), moves
+        if self.number is None:
+            moves = self._shown(units, _Moves(*found.passages()))
+            moves = moves.where(units.ts[moves.cause] >= w0)
+            return self._answer(units, moves), moves
+        number, place, since, until = found.versions()
+        was, stays = since < w0, until == INF
+        told = np.flatnonzero(~(was & stays))
+        ts, te, n = np.where(was, until, since), np.where(was, INF, until), np.where(was, -1, 1)
+        out = self._placed(units, *(each[told] for each in (number, place, ts, te, n)))
+        before = np.flatnonzero(units.ts < w0)
+        moved = np.concatenate([number[stays], units.number[before]])
+        signs = np.where(np.arange(len(moved)) < len(moved) - len(before), 1, -1)
+        return out, _Moves(moved, signs, np.zeros_like(moved))
+
+    def _answer(self, units: _Units, moves: _Moves) -> Elements:
+        return self._numbered(units, moves) if self.number else units.lasting(moves)
+
+    def _shown(self, units: _Units, moves: _Moves) -> _Moves:
+        if self.ghost is None:
+            return moves
+        return moves.where(~evaluate_mask(self.ghost, units.x)[units.holder[moves.number]])
+
     def _moves(self, units: _Units, w0: int) -> _Moves:
         """The rows that enter and leave the first `limit`, as changes."""
-        place = np.flatnonzero(units.x.ts >= w0)
-        sign, low = units.sign[place], units.low[place]
+        place = np.flatnonzero(units.ts >= w0)
+        number, sign, low = units.number[place], units.sign[place], units.low[place]
         size = units.size(low, place)
         crowded = size >= self.limit
         border = np.zeros(len(place), dtype=np.int64)
-        border[crowded] = units.row(low[crowded], place[crowded], self.limit)
-        inside = ~crowded | (units.rank[place] <= units.rank[border])
+        border[crowded] = units.nth(low[crowded], place[crowded], self.limit)
+        inside = ~crowded | (number <= border)
         pushes = inside & (sign > 0) & crowded
         pulls = inside & (sign < 0) & (size > self.limit)
-        pulled = units.row(low[pulls], place[pulls] + 1, self.limit)
-        rows = np.concatenate([place[inside], border[pushes], pulled])
+        pulled = units.nth(low[pulls], place[pulls] + 1, self.limit)
+        numbers = np.concatenate([number[inside], border[pushes], pulled])
         cause = np.concatenate([place[inside], place[pushes], place[pulls]])
         n = np.concatenate([sign[inside], -sign[pushes], -sign[pulls]])
-        if self.ghost is not None:
-            shown = ~evaluate_mask(self.ghost, units.x)[rows]
-            rows, cause, n = rows[shown], cause[shown], n[shown]
-        return _Moves(rows, units.x.ts[cause], n, cause)
+        return self._shown(units, _Moves(numbers, n, cause))
 
     def _numbered(self, units: _Units, moves: _Moves) -> Elements:
         """The first `limit` rows with their numbers, each for as long as it has that number."""
@@ -157,10 +185,15 @@ class TopRows:
         end[:-1] = np.where(chain[1:], INF, time[1:])
         told = comes | chain  # an end whose beginning is not of this step is a change by itself
         entry, time, comes = entry[told], time[told], comes[told]
-        columns = record.take(units.x.columns, units.holder[row[entry]])
-        number = pa.array(place[entry] + 1)
-        ends = np.where(comes, end[told], INF)
-        return Elements(self.schema, (*columns, number), time, ends, np.where(comes, 1, -1))
+        ends, n = np.where(comes, end[told], INF), np.where(comes, 1, -1)
+        return self._placed(units, row[entry], place[entry], time, ends, n)
+
+    def _placed(
+        self, units: _Units, number: Ints, place: Ints, ts: Ints, te: Ints, n: Ints
+    ) -> Elements:
+        """Rows with their places, which count from zero."""
+        columns = record.take(units.x.columns, units.holder[number])
+        return Elements(self.schema, (*columns, pa.array(place + 1)), ts, te, n)
 
 
 class _States(NamedTuple):
@@ -174,70 +207,69 @@ class _States(NamedTuple):
 
 def _states(units: _Units, moves: _Moves) -> _States:
     """The states of each partition: before its first move, and after the moves of each time."""
-    starts = np.flatnonzero(starts_of(units.low, units.x.ts))
+    starts = np.flatnonzero(starts_of(units.low, units.ts))
     changed = np.zeros(len(starts), dtype=np.bool_)
     changed[np.searchsorted(starts, moves.cause, side="right") - 1] = True
-    start, end = starts[changed], np.append(starts[1:], len(units.x))[changed]
+    start, end = starts[changed], np.append(starts[1:], len(units.ts))[changed]
     first = starts_of(units.low[start])
     place = np.arange(len(start)) + np.cumsum(first)
     old = np.ones(len(start) + np.count_nonzero(first), dtype=np.bool_)
     old[place] = False
     low, high, ts = (np.empty(len(old), dtype=np.int64) for _ in range(3))
-    low[place], high[place], ts[place] = units.low[start], end, units.x.ts[start]
+    low[place], high[place], ts[place] = units.low[start], end, units.ts[start]
     before = place[first] - 1
     low[before], high[before], ts[before] = units.low[start[first]], start[first], BEGIN
     return _States(low, high, ts, old)
 
 
 class _Moves(NamedTuple):
-    """Rows of units that come and go at a time, and the change that causes it."""
+    """Rows, by their numbers, that come and go, and the unit that causes it."""
 
-    row: Ints
-    ts: Ints
+    number: Ints
     n: Ints
     cause: Ints
+
+    def where(self, mask: Mask) -> _Moves:
+        return _Moves(self.number[mask], self.n[mask], self.cause[mask])
 
 
 class _Units(NamedTuple):
     """Changes of one row each. Those of a partition lie together, in the order of time, so that
     what the partition holds after some of them is a range that begins at `low`. Equal rows of a
-    partition are one row, whose number is `offset + rank`, and of which `holder` is one."""
+    partition are one row: they have one number, of which `holder` is a row of `x`. Numbers have the
+    order of rows, those of a partition from `least` on."""
 
     x: Elements
+    ts: Ints
     sign: Ints
-    rank: Ints
+    number: Ints
     low: Ints
-    offset: Ints
+    least: Ints
     holder: Ints
 
     def net(self, moves: _Moves, w0: int) -> Elements:
         """Moves added up, each different row once, all times together."""
         n = np.zeros(len(self.holder), dtype=np.int64)
-        np.add.at(n, self.number(moves.row), moves.n)
+        np.add.at(n, moves.number, moves.n)
         moved = n != 0
         return at(replace(self.x.take(self.holder[moved]), n=n[moved]), w0)
 
-    def number(self, unit: Ints) -> Ints:
-        return self.offset[unit] + self.rank[unit]
-
     def lasting(self, moves: _Moves) -> Elements:
         """Moves as elements, each different row for as long as it is there."""
-        number = self.number(moves.row)
-        order = record.sort_by(number, moves.ts)
-        row, ts, te, n = spans(order, starts_of(number[order]), moves.ts, moves.n)
-        columns = record.take(self.x.columns, self.holder[number[row]])
+        time = self.ts[moves.cause]
+        order = record.sort_by(moves.number, time)
+        row, ts, te, n = spans(order, starts_of(moves.number[order]), time, moves.n)
+        columns = record.take(self.x.columns, self.holder[moves.number[row]])
         return Elements(self.x.schema, columns, ts, te, n)
 
     def size(self, low: Ints, high: Ints) -> Ints:
         total = np.concatenate([[0], np.cumsum(self.sign)])
         return total[high] - total[low]
 
-    def row(self, low: Ints, high: Ints, k: Ints | int) -> Ints:
-        """A unit with the k-th row of each multiset `[low, high)`, which holds at least k."""
-        return self.holder[self.nth(low, high, np.broadcast_to(k, low.shape))]
-
-    def nth(self, low: Ints, high: Ints, k: Ints) -> Ints:
-        """The number of the k-th row of each multiset."""
+    def nth(self, low: Ints, high: Ints, k: Ints | int) -> Ints:
+        """The number of the k-th row of each multiset `[low, high)`, which holds at least k."""
         if len(low) == 0:
             return np.empty(0, dtype=np.int64)
-        return self.offset[low] + kth(self.rank, self.sign, low, high, k).code
+        rank = self.number - self.least
+        found = kth(rank, self.sign, low, high, np.broadcast_to(k, low.shape))
+        return self.least[low] + found.code
