@@ -268,8 +268,7 @@ class GroupAggregate:
         """Where groups only grow and no more is asked for, their first and last values are all."""
         if self.append_only and source.sides(self.calls) is not None:
             row, frame = frames.placed(places)
-            codes = aggregate_values.value_codes(rows, source.args)
-            return Extremes(rows, new, source.args[0], frames, row, frame, codes)
+            return Extremes(rows, new, source.args, frames, row, frame)
         return multisets(rows, new, source.args, places, frames)
 
     def _weightless(self, x: Elements, sums: Mapping[str, Ints] | None = None) -> Elements:

@@ -23,9 +23,9 @@ from penstock.physical import exact
 from penstock.physical.kernel import Timeline
 from penstock.physical.kernels.aggregate_sums import FUNCTIONS as SUMS
 from penstock.physical.kernels.aggregate_sums import Source
-from penstock.physical.kernels.extremes import Extremes
+from penstock.physical.kernels.extremes import Extremes, value_codes
 from penstock.physical.order_statistics import extremes, kth
-from penstock.record import Direction, Ints, Mask, starts_of
+from penstock.record import Ints, Mask, starts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,16 +178,10 @@ def multisets(
     )
 
 
-def value_codes(x: Elements, args: tuple[str, ...]) -> Ints:
-    """Numbers for the values of rows, in their order."""
-    return record.order_codes(x.key(args[::-1]), [Direction()] * len(args), len(x))
-
-
 def finish(call: AggregateCall, kind: pa.DataType, m: Values) -> pa.Array:
     """The results of a call, one per frame."""
     if isinstance(m, Extremes):
-        row = m.extreme(asks_for_last(call))
-        return m.values.take(pa.array(row, mask=m.total == 0))
+        return m.extreme(asks_for_last(call))
     if call.function in LISTS:
         return _lists(call.function, kind, m)
     if call.function in ("median", "percentile"):

@@ -19,7 +19,8 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.element import Elements
 from penstock.physical.kernel import timeline
 from penstock.physical.kernels import aggregate_sums
-from penstock.physical.kernels.aggregate_values import ValueSource, value_codes, value_sources
+from penstock.physical.kernels.aggregate_values import ValueSource, value_sources
+from penstock.physical.kernels.extremes import value_codes
 from penstock.record import Ints, Mask, starts_of
 
 

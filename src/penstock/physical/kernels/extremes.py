@@ -10,57 +10,71 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
 
+from penstock import record
 from penstock.element import Elements
 from penstock.physical.kernel import Timeline
-from penstock.record import Ints, starts_of
+from penstock.record import Direction, Ints, starts_of
+
+_MOST = 1 << 62
 
 
 @dataclass(frozen=True)
 class Extremes:
-    """`code` numbers the values of the rows of `x` in their order; `row` are its rows in the order
-    of the timeline, each with its `frame`. The first `new` rows of `x` are the step's own.
-    """
+    """`row` are the rows of `x` in the order of the timeline, each with its `frame`; the first
+    `new` rows of `x` are the step's own. The second of `args`, if any, orders the values."""
 
     x: Elements
     new: int
-    column: str
+    args: tuple[str, ...]
     frames: Timeline
     row: Ints
     frame: Ints
-    code: Ints
 
-    @property
-    def values(self) -> pa.Array:
-        return self.x.column(self.column)
-
-    @property
-    def total(self) -> Ints:
-        """How many rows there are in each frame's group so far."""
+    def extreme(self, greatest: bool) -> pa.Array:
+        """The first or last value of each frame, NULL where there is none."""
+        values = self.x.column(self.args[0])
+        if len(self.row) == 0:
+            return pa.nulls(len(self.frames), values.type)
         count = np.bincount(self.frame, minlength=len(self.frames))
         high = np.cumsum(count)
-        return high - (high - count)[self.frames.first][self.frames.group]
-
-    def extreme(self, greatest: bool) -> Ints:
-        """A row with the first or last value of each frame; arbitrary for empty ones."""
-        if len(self.row) == 0:
-            return np.zeros(len(self.frames), dtype=np.int64)
+        none = high == (high - count)[self.frames.first][self.frames.group]
+        best = self._best[greatest][np.maximum(high - 1, 0)]
+        if self._least is not None:
+            return pa.array(best + self._least, mask=none).cast(values.type)
         holder = np.empty(self._width, dtype=np.int64)
-        holder[self.code] = np.arange(len(self.code))
-        last = np.searchsorted(self.frame, np.arange(len(self.frames)), side="right") - 1
-        return holder[self._best(greatest)[np.maximum(last, 0)]]
+        holder[self._code] = np.arange(len(self._code))
+        return values.take(pa.array(holder[best], mask=none))
+
+    @cached_property
+    def _least(self) -> int | None:
+        """The least value, where values are whole numbers and so need none to have an order."""
+        values = self.x.column(self.args[0])
+        if len(self.args) > 1 or not pa.types.is_signed_integer(values.type) or values.null_count:
+            return None
+        numbers = record.numpy(values)
+        least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+        return least if (most - least + 1) * len(self.frames.row) < _MOST else None
+
+    @cached_property
+    def _code(self) -> Ints:
+        """Numbers for the values of rows, not negative and in their order."""
+        if self._least is None:
+            return value_codes(self.x, self.args)
+        return record.numpy(self.x.column(self.args[0])).astype(np.int64) - self._least
 
     def net(self, sides: Collection[bool]) -> Elements:
         """What the step changes in the values that are kept: `sides` says which are asked for."""
-        group, code = self.frames.group[self.frame], self.code[self.row]
+        group, code = self.frames.group[self.frame], self._code[self.row]
         ends = np.flatnonzero(np.append(group[1:] != group[:-1], len(group) > 0))
         wanted = np.zeros(len(self.row), dtype=np.bool_)
         for greatest in sides:
             best = np.full(len(self.frames.row), -1)
-            best[group[ends]] = self._best(greatest)[ends]
+            best[group[ends]] = self._best[greatest][ends]
             mine = np.flatnonzero(code == best[group])
             wanted[mine[starts_of(group[mine])]] = True
         held = self.row >= self.new
@@ -74,15 +88,18 @@ class Extremes:
         changed = self.row[rows[first[change != 0]]]
         return replace(self.x.take(changed), n=change[change != 0])
 
-    @property
+    @cached_property
     def _width(self) -> int:
-        return int(self.code.max(initial=-1)) + 1
+        return int(self._code.max(initial=-1)) + 1
 
-    def _best(self, greatest: bool) -> Ints:
-        """The best code so far, for each row in order."""
-        better = self.frames.group[self.frame] * self._width
-        if greatest:
-            best: Ints = np.maximum.accumulate(self.code[self.row] + better) - better
-        else:
-            best = np.minimum.accumulate(self.code[self.row] - better) + better
-        return best
+    @cached_property
+    def _best(self) -> tuple[Ints, Ints]:
+        """The least and the greatest code so far, for each row in order."""
+        code, better = self._code[self.row], self.frames.group[self.frame] * self._width
+        least = np.minimum.accumulate(code - better) + better
+        return least, np.maximum.accumulate(code + better) - better
+
+
+def value_codes(x: Elements, args: tuple[str, ...]) -> Ints:
+    """Numbers for the values of rows, in their order, about as many as there are rows at most."""
+    return record.order_codes(x.key(args[::-1]), [Direction()] * len(args), len(x))
