@@ -82,7 +82,10 @@ class Elements:
         )
 
     def where(self, mask: Mask) -> Elements:
-        return self if mask.all() else self.take(np.flatnonzero(mask))
+        """Where the rows lie together, they are not copied."""
+        rows = np.flatnonzero(mask)
+        first, last = (int(rows[0]), int(rows[-1]) + 1) if len(rows) else (0, 0)
+        return self.slice(first, last) if last - first == len(rows) else self.take(rows)
 
     def slice(self, start: int, stop: int) -> Elements:
         return Elements(

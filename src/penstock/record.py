@@ -30,6 +30,7 @@ _BLOCK = 1 << 15  # rows whose intermediate results stay in the cache
 _INDEX_BITS = np.uint64(32)
 _INDEX_MASK = np.uint64(0xFFFF_FFFF)
 _NULL = np.uint64(0x9E37_79B9_7F4A_7C15)
+_MOST = 1 << 62
 
 
 class Groups(NamedTuple):
@@ -465,6 +466,8 @@ def order_codes(columns: Columns, directions: Sequence[Direction], length: int) 
             break
         some = 2 * len(tied) < length  # mostly the first columns tell rows apart
         ranks = _directed_ranks(column.take(pa.array(tied)) if some else column, direction)
+        if (int(code.max()) + 1) * (int(ranks.max(initial=0)) + 1) > _MOST:
+            ranks = _dense(ranks)
         wider = code * (int(ranks.max(initial=0)) + 1)
         wider[tied if some else slice(None)] += ranks
         code = _dense(wider)
@@ -472,11 +475,15 @@ def order_codes(columns: Columns, directions: Sequence[Direction], length: int) 
 
 
 def _directed_ranks(column: pa.Array, direction: Direction) -> Ints:
+    """Numbers from zero on, those of NULLs included, in the order that is asked for."""
     ranks = _ranks(column)
-    if direction.descending:
-        ranks = ranks.max(initial=0) - ranks
+    if len(ranks) and int(ranks.max()) - int(ranks.min()) >= _MOST:
+        ranks = _dense(ranks)
+    if len(ranks):
+        ranks = ranks.max() - ranks if direction.descending else ranks - ranks.min()
     if column.null_count:
-        ranks = np.where(valid(column), ranks + 1, 0 if direction.nulls_first else len(ranks) + 1)
+        last = int(ranks.max()) + 2
+        ranks = np.where(valid(column), ranks + 1, 0 if direction.nulls_first else last)
     return ranks
 
 
@@ -501,7 +508,7 @@ def _dense(values: npt.NDArray[Any]) -> Ints:
 
 
 def _ranks(column: pa.Array) -> Ints:
-    """Dense ranks of a column's values in SQL's order; those of NULLs are arbitrary."""
+    """Numbers in SQL's order of a column's values; those of NULLs are arbitrary."""
     kind = column.type
     if pa.types.is_null(kind):
         return np.zeros(len(column), dtype=np.int64)
@@ -521,7 +528,7 @@ def _ranks(column: pa.Array) -> Ints:
         bits = _normalised(values)
         values = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
         values[np.isnan(numpy(column))] = np.iinfo(np.int64).max
-    return _dense(values.astype(np.int64))
+    return values.astype(np.int64, copy=False)
 
 
 def _list_ranks(column: pa.Array) -> Ints:

@@ -190,6 +190,13 @@ def before(w0: int) -> int:
     return max(w0, BEGIN + 1) - 1
 
 
+def ended_first(te: Ints) -> Ints:
+    """An order of results in which those that end come first. Views write them apart from those
+    that stay, and need not copy what lies together."""
+    stays = te == INF
+    return np.concatenate([np.flatnonzero(~stays), np.flatnonzero(stays)])
+
+
 def until(time: Ints, first: Mask) -> Ints:
     """Where each frame ends: at the next one of its group, or never."""
     end = np.full(len(time), INF, dtype=np.int64)

@@ -29,7 +29,7 @@ from penstock.runtime.definitions import sources_and_views
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import shown, time_types
 from penstock.state.manifest import AreaState, Manifest, Publication
-from penstock.state.run import AreaSpec, owned
+from penstock.state.run import AreaSpec
 from penstock.state.store import FileStore, RunRef
 
 What: TypeAlias = Literal["snapshot", "changes", "history", "rows", "elements"]
@@ -108,7 +108,8 @@ class Reading:
             yield batches.slice(start, _ROWS)
 
     def _owned(self, ref: RunRef, low: int, high: int, store: FileStore) -> Elements:
-        return owned(self.area, store.open(self.area, ref), low, high).elements
+        run = store.open(self.area, ref)
+        return run.elements.where((run.hashes >= low) & (run.hashes < high))
 
     def _elements(self, x: Elements) -> pa.RecordBatch:
         ends = pa.array(x.te, mask=x.te == INF)

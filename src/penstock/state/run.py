@@ -1,7 +1,8 @@
 """A run: elements sorted once, written once, never changed.
 
 Law: a run is sorted by hash (for probing by key) or by `ts` (for what is still to come), and its
-statistics are true of every row in it. `keep` is the time from which a row is needed no more.
+statistics are true of every row in it. `keep` is the time from which a row is needed no more. Only
+results that are over when they are written have no order: no step reads them again.
 """
 
 from __future__ import annotations
@@ -80,13 +81,12 @@ def sorted_run(spec: AreaSpec, x: Elements, keep: Ints | None = None) -> Run:
 
 
 def split_runs(spec: AreaSpec, x: Elements, apart: Mask) -> list[Run]:
-    """Elements as two runs by hash, those that are apart and the others; neither is empty."""
+    """Elements as two runs by hash, but those that are apart in no order; neither is empty."""
     hashes = hash_keys(spec, x)
-    order = record.sort_by((~apart).astype(np.int64), hashes)
-    x, hashes, cut = x.take(order), hashes[order], int(np.count_nonzero(apart))
-    ranges = [(low, high) for low, high in ((0, cut), (cut, len(x))) if low < high]
-    parts = [(x.slice(low, high), hashes[low:high]) for low, high in ranges]
-    return [run_in_order(part, found, part.te) for part, found in parts]
+    parts = [(x.where(mine), hashes[mine]) for mine in (apart, ~apart)]
+    (first, known), (rest, others) = parts
+    runs = [run_in_order(first, known, first.te), run_of(spec, rest, others, rest.te)]
+    return [run for run in runs if len(run)]
 
 
 def run_of(spec: AreaSpec, x: Elements, hashes: Hashes, keep: Ints) -> Run:

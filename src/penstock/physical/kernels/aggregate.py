@@ -34,6 +34,7 @@ from penstock.physical.kernel import (
     before,
     distinct_hashes,
     due_changes,
+    ended_first,
     kept,
     net_change,
     passing,
@@ -322,5 +323,7 @@ def _emit(
     ts = np.concatenate([frames.time[changed[fresh]], frames.time[ended]])
     te = np.concatenate([end[fresh], np.full(len(ended), INF, dtype=np.int64)])
     n = np.where(np.arange(len(rows)) < len(rows) - len(ended), 1, -1)
+    order = ended_first(te)
+    rows = rows[order]
     columns = (*record.take(keys, frames.row[frames.group[rows]]), *record.take(results, rows))
-    return Elements(schema, columns, ts, te, n)
+    return Elements(schema, columns, ts[order], te[order], n[order])

@@ -26,7 +26,16 @@ from penstock import record
 from penstock.algebra.evaluate import evaluate_mask
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat, spans
-from penstock.physical.kernel import Result, at, before, distinct_hashes, due_changes, kept, passing
+from penstock.physical.kernel import (
+    Result,
+    at,
+    before,
+    distinct_hashes,
+    due_changes,
+    ended_first,
+    kept,
+    passing,
+)
 from penstock.physical.kernels.boards import boards
 from penstock.physical.order_statistics import kth
 from penstock.record import Direction, Ints, Mask, starts_of
@@ -122,8 +131,9 @@ class TopRows:
             return self._answer(units, moves), moves
         number, place, since, until = found.versions()
         was, stays = since < w0, until == INF
-        told = np.flatnonzero(~(was & stays))
         ts, te, n = np.where(was, until, since), np.where(was, INF, until), np.where(was, -1, 1)
+        told = ended_first(te)
+        told = told[~(was & stays)[told]]
         out = self._placed(units, *(each[told] for each in (number, place, ts, te, n)))
         before = np.flatnonzero(units.ts < w0)
         moved = np.concatenate([number[stays], units.number[before]])
@@ -259,8 +269,9 @@ class _Units(NamedTuple):
         time = self.ts[moves.cause]
         order = record.sort_by(moves.number, time)
         row, ts, te, n = spans(order, starts_of(moves.number[order]), time, moves.n)
-        columns = record.take(self.x.columns, self.holder[moves.number[row]])
-        return Elements(self.x.schema, columns, ts, te, n)
+        order = ended_first(te)
+        columns = record.take(self.x.columns, self.holder[moves.number[row[order]]])
+        return Elements(self.x.schema, columns, ts[order], te[order], n[order])
 
     def size(self, low: Ints, high: Ints) -> Ints:
         total = np.concatenate([[0], np.cumsum(self.sign)])
