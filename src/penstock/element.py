@@ -97,6 +97,12 @@ class Elements:
             {name: weight[start:stop] for name, weight in self.sums.items()},
         )
 
+    def plain(self) -> Elements:
+        """With columns that hold their values, not picks of them."""
+        if not any(pa.types.is_dictionary(column.type) for column in self.columns):
+            return self
+        return replace(self, columns=record.plain(self.columns))
+
     def select(self, names: Sequence[str]) -> Elements:
         """A projection of the records: duplicates stay, as separate elements."""
         schema = pa.schema([self.schema.field(name) for name in names])

@@ -38,7 +38,8 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`late`: by how much later than they came ends were noticed, where that was not at once."""
+    """`late`: by how much later than they came ends were noticed, where that was not at once.
+    What comes out may have columns of picks (`record.pick`)."""
 
     out: Elements
     writes: Mapping[str, Write] = field(default_factory=dict)
@@ -102,7 +103,7 @@ def _open(x: Elements, ts: Ints) -> Elements:
 
 def distinct_hashes(hashes: record.Hashes) -> record.Hashes:
     """Sorted, each once: the needles of a probe."""
-    found = np.sort(hashes)
+    found = hashes[record.sort_hashes(hashes)]
     return found[record.starts_of(found)]
 
 

@@ -103,7 +103,7 @@ class LocalPipeline:
                     self.areas[i, name].append(self.store, write, w1)
                 for name, spec in specs.items():
                     self.areas[i, name].compact(self.store, spec)
-                return result.out
+                return result.out.plain()
             case ToPoints() as transform:
                 lane = self.areas[i, _LANE]
                 lane.append(self.store, Write(transform.apply(*given)), self.frontier)

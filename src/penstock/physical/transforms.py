@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from penstock import record
 from penstock.algebra.evaluate import evaluate, evaluate_ints, evaluate_mask
-from penstock.algebra.expr import Expr
+from penstock.algebra.expr import Column, Expr
 from penstock.element import BEGIN, INF, Elements, add_time, concat
 from penstock.physical.kernel import timeline
 from penstock.record import Direction
@@ -43,6 +43,11 @@ class Project:
     """New records computed from the old ones (algorithm 2)."""
 
     outputs: tuple[tuple[str, Expr], ...]
+
+    @property
+    def passes(self) -> bool:
+        """Whether it looks at no value."""
+        return all(isinstance(expr, Column) for _, expr in self.outputs)
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:
         return pa.schema([(name, expr.type) for name, expr in self.outputs])

@@ -30,6 +30,7 @@ from penstock.physical.program import (
     Program,
     view_area,
 )
+from penstock.physical.transforms import Project
 from penstock.record import Hashes, Ints
 from penstock.runtime.merging import Merge
 from penstock.state import compaction
@@ -162,7 +163,9 @@ class RoundTask:
         schemas = [child.schema for child in place.operator.inputs]
         if sparks:
             schemas = [place.operator.schema]
-        inputs = [self._input(o, s) for o, s in zip(place.origins, schemas, strict=True)]
+        passes = isinstance(work, Project) and work.passes
+        origins = zip(place.origins, schemas, strict=True)
+        inputs = [self._input(origin, schema, passes) for origin, schema in origins]
         if sparks:
             (out,) = inputs
         elif kernel is not None:
@@ -208,10 +211,11 @@ class RoundTask:
             self._report.late[name] = [*_some(result.late), int(result.late.max())]
         return result.out
 
-    def _input(self, origin: Origin, schema: pa.Schema) -> Elements:
+    def _input(self, origin: Origin, schema: pa.Schema, picked: bool = False) -> Elements:
+        """What comes from there; columns of picks where they will do."""
         match origin:
             case FromOperator(place):
-                return self._results[place]
+                return self._results[place] if picked else self._results[place].plain()
             case FromEdge(edge):
                 return concat(schema, self._arrived.get(edge, []))
             case FromLane(lane, whole):
@@ -301,7 +305,7 @@ class RoundTask:
         for view, origin in self._program.views.items():
             spec = self._program.view_areas[view]
             if self._program.view_rounds[view] == self._round:
-                out = self._input(origin, spec.schema)
+                out = self._input(origin, spec.schema, picked=True)
                 if len(out):
                     over = out.te < self._w1
                     runs = split_runs(spec, out, over)
@@ -318,7 +322,7 @@ class RoundTask:
         schema = self._program.places[edge.producer].operator.schema
         if edge.leaves < self._round:
             return {self._task: concat(schema, self._arrived.get(edge.number, []))}
-        out = self._results[edge.producer]
+        out = self._results[edge.producer].plain()
         match edge.mode:
             case "stay" | "spark":
                 return {self._task: out}

@@ -3,7 +3,7 @@
 Numbers that are all the same, as most of those that say when rows are valid are, take no place.
 State is otherwise laid out as kernels read it, so that a file can be used as it lies on disk. What
 is written to be read once, rows that came and results, is *packed*: numbers are small ones above a
-base.
+base, and a text that comes again and again may be written once (`record.pick`).
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _small(column: pa.Array) -> tuple[pa.Array, int | None]:
 
 def _column(column: pa.Array, kind: pa.DataType, base: int | None) -> pa.Array:
     if base is None:
-        return column
+        return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
     values = np.ascontiguousarray(_numbers(column, base).astype(f"i{kind.bit_width // 8}"))
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
 

@@ -83,9 +83,13 @@ def sorted_run(spec: AreaSpec, x: Elements, keep: Ints | None = None) -> Run:
 def split_runs(spec: AreaSpec, x: Elements, apart: Mask) -> list[Run]:
     """Elements as two runs by hash, but those that are apart in no order; neither is empty."""
     hashes = hash_keys(spec, x)
-    parts = [(x.where(mine), hashes[mine]) for mine in (apart, ~apart)]
-    (first, known), (rest, others) = parts
-    runs = [run_in_order(first, known, first.te), run_of(spec, rest, others, rest.te)]
+    over, stays = x.where(apart), np.flatnonzero(~apart)
+    stays = stays[record.sort_hashes(hashes[stays])]
+    others = x.take(stays).plain()
+    runs = [
+        run_in_order(over, hashes[apart], over.te),
+        run_in_order(others, hashes[stays], others.te),
+    ]
     return [run for run in runs if len(run)]
 
 

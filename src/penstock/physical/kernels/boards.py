@@ -89,7 +89,7 @@ class Boards:
                 better = carried < here
                 over = np.flatnonzero(better & (began < time))
                 found.append((here[over], np.full(len(over), place), began[over], time[over]))
-                began[better] = time[better]
+                np.copyto(began, time, where=better)
                 carried, here[:] = np.maximum(carried, here), np.minimum(carried, here)
         for place, (board, began) in enumerate(zip(boards, since, strict=True)):
             there = np.flatnonzero(board != INF)

@@ -80,7 +80,7 @@ class TopRows:
             return Result(Elements.empty(self.schema), writes)
         needles = distinct_hashes(record.hash_rows(changes.key(self.partition), len(changes)))
         known, _ = areas["rows"].rows_with(needles)
-        units = self._units(concat(self.input, [changes, at(known, before(w0))]))
+        units = self._units(concat(self.input, [at(known, before(w0)), changes]))
         out, moves = self._grown(units, w0) if self.append_only else self._changed(units, w0)
         return Result(out, {"schedule": later, "rows": kept(units.net(moves, w0), self.until, w1)})
 
@@ -89,7 +89,9 @@ class TopRows:
         keys = x.key(self.partition)
         partition = record.group_rows(keys, record.hash_rows(keys, len(x))).code
         code = self._codes(x, partition)
-        order = record.sort_by(partition, x.ts, code)
+        order = record.sort_by(partition, x.ts)
+        if not starts_of(partition[order], x.ts[order]).all():
+            order = record.sort_by(partition, x.ts, code)
         start = np.flatnonzero(starts_of(x.ts[order], code[order]))
         n = np.add.reduceat(x.n[order], start)
         row, sign = (np.repeat(values, np.abs(n)) for values in (order[start], np.sign(n)))
@@ -109,8 +111,7 @@ class TopRows:
         rest = [(name, Direction()) for name in x.schema.names if name not in settled]
         names = [name for name, _ in (*self.order, *rest)]
         directions = [direction for _, direction in (*self.order, *rest)]
-        columns = (pa.array(partition), *x.key(names))
-        return record.order_codes(columns, [Direction(), *directions], len(x))
+        return record.order_codes(x.key(names), directions, len(x), partition)
 
     def _changed(self, units: _Units, w0: int) -> tuple[Elements, _Moves]:
         """The answer, and what comes to the state and goes: any row."""
@@ -202,7 +203,7 @@ class TopRows:
         self, units: _Units, number: Ints, place: Ints, ts: Ints, te: Ints, n: Ints
     ) -> Elements:
         """Rows with their places, which count from zero."""
-        columns = record.take(units.x.columns, units.holder[number])
+        columns = record.pick(units.x.columns, units.holder[number])
         return Elements(self.schema, (*columns, pa.array(place + 1)), ts, te, n)
 
 
