@@ -197,6 +197,27 @@ def test_sort_by_is_stable_and_takes_the_first_key_first(rng: Random) -> None:
         assert record.sort_by(*keys).tolist() == expected
 
 
+def test_sort_by_keys_of_which_the_last_are_in_order(rng: Random) -> None:
+    first = np.array([rng.randrange(2**40) % 7 for _ in range(60)])
+    then, last = np.arange(60) // 7, np.arange(60)
+    expected = sorted(range(60), key=lambda i: (first[i], then[i], last[i]))
+    assert record.sort_by(first, then, last).tolist() == expected
+    assert record.sort_by(then, last).tolist() == last.tolist()
+
+
+@pytest.mark.parametrize("copies", [1, 5])
+@pytest.mark.parametrize("kind", VALUES)
+def test_picks_are_what_take_takes(kind: str, copies: int) -> None:
+    columns = (column(kind, some_rows(Random(1), kind)), column("string", ["a"] * 40))
+    index = np.random.default_rng(1).permutation(np.repeat(np.arange(5, 25), copies))
+    found, expected = record.pick(columns, index), record.take(columns, index)
+    for ours, theirs in zip(record.plain(found), expected, strict=True):
+        assert ours.type == theirs.type
+        assert hashable(ours.to_pylist()) == hashable(theirs.to_pylist())
+    texts = pa.types.is_dictionary(found[1].type)
+    assert texts == (copies > 1), "texts are told by their places where they come again and again"
+
+
 def test_sort_by_takes_the_whole_range_of_times() -> None:
     times = np.array([2**63 - 1, -(2**63), 0, 2**63 - 1, -(2**63)])
     assert record.sort_by(times).tolist() == [1, 4, 2, 0, 3]

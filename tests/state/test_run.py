@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from penstock.element import Elements
-from penstock.state.run import Order, Run, owned, sorted_run, without_dead
+from penstock.state.run import Order, Run, owned, sorted_run, split_runs, without_dead
 from tests.state.random_areas import SCHEMA, random_elements, spec
 
 ORDERS: tuple[Order, ...] = ("hash", "time")
@@ -27,6 +27,21 @@ def test_a_run_holds_all_rows_in_order(order: Order) -> None:
     assert sorted(run.elements.rows(), key=repr) == sorted(x.rows(), key=repr)
     keys = run.hashes if order == "hash" else run.elements.ts
     assert np.all(keys[1:] >= keys[:-1])
+
+
+@pytest.mark.parametrize("share", [0, 0.5, 1])
+def test_runs_that_are_split_hold_all_rows_and_those_that_stay_are_in_order(share: float) -> None:
+    x = random_elements(Random(1), 50)
+    apart = np.random.default_rng(1).random(50) < share
+    runs = split_runs(spec(), x, apart)
+    assert [len(run) for run in runs] == [n for n in (apart.sum(), (~apart).sum()) if n]
+    if share < 1:
+        assert np.all(runs[-1].hashes[1:] >= runs[-1].hashes[:-1])
+    for run, mine in zip(runs, [m for m in (apart, ~apart) if m.any()], strict=True):
+        expected = sorted_run(spec(), x.where(mine))
+        assert run.statistics == expected.statistics
+        assert sorted(run.elements.rows(), key=repr) == sorted(expected.elements.rows(), key=repr)
+        assert sorted(run.hashes.tolist()) == expected.hashes.tolist()
 
 
 @pytest.mark.parametrize("order", ORDERS)

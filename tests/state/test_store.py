@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from penstock import record
 from penstock.element import BEGIN, INF, Elements, hashable
 from penstock.errors import StateError
-from penstock.state.run import AreaSpec, Order, Run, sorted_run
+from penstock.state.run import AreaSpec, Order, Run, sorted_run, split_runs
 from penstock.state.store import FileStore, MemoryStore, RunRef
 from tests.state.random_areas import random_elements, spec
 from tests.types import VALUES
@@ -45,6 +46,22 @@ def test_round_trip_of_every_type(kind: str, nulls: bool, packed: bool, tmp_path
     rows = [((i, v), i, INF, 1) for i, v in enumerate([*values, *more, *values])]
     run = sorted_run(area, Elements.of(schema, rows))
     assert_same(FileStore(tmp_path).open(area, written(run, tmp_path, packed)), run)
+
+
+def test_picks_are_written_once_and_read_as_texts(tmp_path: Path) -> None:
+    schema = pa.schema([("k", pa.int64()), ("text", pa.string())])
+    area = AreaSpec("area", schema, ("k",))
+    few = Elements.of(schema, [((i, "x" * 1000), 0, 5, 1) for i in range(20)])
+    index = np.repeat(np.arange(20), 50)
+    whole = few.take(index)
+    picked = replace(whole, columns=record.pick(few.columns, index))
+    apart = np.ones(len(whole), dtype=np.bool_)
+    (run,), (expected,) = (split_runs(area, x, apart) for x in (picked, whole))
+    ref = written(run, tmp_path, packed=True)
+    assert ref.length < written(expected, tmp_path, packed=True).length / 20
+    found = FileStore(tmp_path).open(area, ref)
+    assert found.elements.rows() == whole.rows()
+    assert found.elements.column("text").type == pa.string()
 
 
 @pytest.mark.parametrize("order", ["hash", "time"])
