@@ -77,7 +77,8 @@ def plain(columns: Columns) -> Columns:
 def concat(parts: Sequence[Columns]) -> Columns:
     if len(parts) == 1:
         return parts[0]
-    return tuple(pa.concat_arrays(list(columns)) for columns in zip(*parts, strict=True))
+    columns = zip(*map(plain, parts), strict=True)
+    return tuple(pa.concat_arrays(list(each)) for each in columns)
 
 
 def any_null(columns: Columns, length: int) -> Mask:

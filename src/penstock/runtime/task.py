@@ -292,6 +292,7 @@ class RoundTask:
                 done, reached = done + min(merge.size, compaction.PART), bound
                 if len(merged):
                     report.append(segment.write(merged, merge.owners, whole=into))
+                del merged  # before there is another
                 if done >= most and merge.can_wait:
                     break
         if merge.can_wait:
