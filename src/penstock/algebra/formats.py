@@ -28,15 +28,19 @@ def pieces(pattern: str) -> list[str] | None:
 
 
 def formatted(times: pa.Array, pattern: str) -> pa.Array:
-    """Instants, in microseconds, as text; each different text is made once."""
+    """Instants, in microseconds, as text; each different text is made once.
+
+    They mostly come in their order, so that those of one text lie together.
+    """
     parts = pieces(pattern)
     assert parts is not None, pattern
     unit = min((_UNITS.get(part, _DAY) for part in parts), default=_DAY)
-    micros = record.numpy(times)
-    known = np.unique(micros // unit, return_inverse=True)
-    texts = pa.array([_text(moment * unit, parts) for moment in known[0].tolist()], pa.string())
-    places = pa.array(known[1].reshape(-1).astype(np.int32), mask=~record.valid(times))
-    return texts.take(places)
+    moments = record.numpy(times) // unit
+    begin = np.flatnonzero(record.starts_of(moments))
+    known, which = np.unique(moments[begin], return_inverse=True)
+    texts = pa.array([_text(moment * unit, parts) for moment in known.tolist()], pa.string())
+    places = np.repeat(which.astype(np.int32), np.diff(begin, append=len(moments)))
+    return texts.take(pa.array(places, mask=~record.valid(times)))
 
 
 def _text(micros: int, parts: list[str]) -> str:

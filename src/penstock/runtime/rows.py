@@ -78,7 +78,10 @@ def table_of(rows: Any, schema: pa.Schema) -> pa.Table:
 def parquet_of(path: Path, schema: pa.Schema) -> pa.Table:
     """Columns of a Parquet file, or of all files in a folder, as an Arrow table of the schema."""
     try:
-        return table_of(pq.read_table(path, columns=schema.names), schema)
+        if not path.is_file():
+            return table_of(pq.read_table(path, columns=schema.names), schema)
+        with pq.ParquetFile(path) as file:  # which comes as one batch
+            return table_of(file.read(columns=schema.names), schema)
     except (OSError, pa.ArrowInvalid) as error:
         raise PlanError(f"{path} cannot be read as Parquet: {error}") from error
 

@@ -29,7 +29,7 @@ from penstock.punctuation.closings import Times
 from penstock.record import Ints
 from penstock.runtime.feeds import Feed
 from penstock.runtime.task import hash_range, task_of
-from penstock.state.run import AreaSpec, sorted_run
+from penstock.state.run import AreaSpec, hash_keys, keep_of, run_of, sorted_run
 from penstock.state.store import FileStore, RunRef, SegmentWriter
 
 LatePolicy: TypeAlias = Literal["keep", "drop", "fail"]
@@ -324,12 +324,14 @@ class Ingest:
         """What the rows add to a lane, as one run for each range of owners."""
         mine = [b for b in lane.branches if b.source.name == self.source.name]
         x = concat(lane.area.schema, [branch.run(rows) for branch in mine])
-        owner = task_of(record.hash_rows(x.key(lane.area.key), len(x)), self.tasks)
+        hashes = hash_keys(lane.area, x)
+        owner = task_of(hashes, self.tasks)
         for task in range(self.tasks):
-            part = x.where(owner == task)
+            mine = owner == task
+            part = x.where(mine)
             if len(part):
-                run, owners = sorted_run(lane.area, part), hash_range(task, self.tasks)
-                yield segment.write(run, owners, packed=True)
+                run = run_of(lane.area, part, hashes[mine], keep_of(lane.area, part))
+                yield segment.write(run, hash_range(task, self.tasks), packed=True)
 
 
 def event_times(column: pa.Array) -> tuple[Ints, record.Mask]:
@@ -349,7 +351,11 @@ def _large(
     for batch in batches:
         waiting.append(batch.rename_columns(schema.names).cast(schema))
         if sum(b.num_rows for b in waiting) >= rows:
-            yield pa.concat_batches(waiting)
+            yield _one(waiting)
             waiting = []
     if any(b.num_rows for b in waiting):
-        yield pa.concat_batches(waiting)
+        yield _one(waiting)
+
+
+def _one(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return batches[0] if len(batches) == 1 else pa.concat_batches(batches)

@@ -73,11 +73,14 @@ class Run:
 
 
 def sorted_run(spec: AreaSpec, x: Elements, keep: Ints | None = None) -> Run:
-    """Sort elements into a run; without `keep`, a row is needed until its validity ends."""
-    hashes = hash_keys(spec, x)
-    if keep is None:
-        keep = x.te if spec.order == "hash" else x.ts + 1
-    return run_of(spec, x, hashes, keep)
+    """Sort elements into a run; without `keep`, a row is needed until its validity ends, or until
+    it has fallen due."""
+    return run_of(spec, x, hash_keys(spec, x), keep_of(spec, x) if keep is None else keep)
+
+
+def keep_of(spec: AreaSpec, x: Elements) -> Ints:
+    """Until when rows are needed where nothing else is said."""
+    return x.te if spec.order == "hash" else x.ts + 1
 
 
 def split_runs(spec: AreaSpec, x: Elements, apart: Mask) -> list[Run]:

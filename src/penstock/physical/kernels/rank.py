@@ -38,7 +38,7 @@ from penstock.physical.kernel import (
 )
 from penstock.physical.kernels.boards import boards
 from penstock.physical.order_statistics import kth
-from penstock.record import Direction, Ints, Mask, starts_of
+from penstock.record import Direction, Hashes, Ints, Mask, starts_of
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
@@ -78,16 +78,16 @@ class TopRows:
         if len(changes) == 0:
             writes = {**passing(self.areas, self.until), "schedule": later}
             return Result(Elements.empty(self.schema), writes)
-        needles = distinct_hashes(record.hash_rows(changes.key(self.partition), len(changes)))
-        known, _ = areas["rows"].rows_with(needles)
-        units = self._units(concat(self.input, [at(known, before(w0)), changes]))
+        hashes = record.hash_rows(changes.key(self.partition), len(changes))
+        known, old = areas["rows"].rows_with(distinct_hashes(hashes))
+        rows = concat(self.input, [at(known, before(w0)), changes])
+        units = self._units(rows, np.concatenate([old, hashes]))
         out, moves = self._grown(units, w0) if self.append_only else self._changed(units, w0)
         return Result(out, {"schedule": later, "rows": kept(units.net(moves, w0), self.until, w1)})
 
-    def _units(self, x: Elements) -> _Units:
+    def _units(self, x: Elements, hashes: Hashes) -> _Units:
         """The changes one row at a time, in order, with each row's number."""
-        keys = x.key(self.partition)
-        partition = record.group_rows(keys, record.hash_rows(keys, len(x))).code
+        partition = record.group_rows(x.key(self.partition), hashes).code
         code = self._codes(x, partition)
         order = record.sort_by(partition, x.ts)
         if not starts_of(partition[order], x.ts[order]).all():
