@@ -43,12 +43,11 @@ class Passages(NamedTuple):
 
 @dataclass(frozen=True)
 class Boards:
-    """Rows of partitions: `number` tells them apart and has their order, `low` where the partition
-    begins. Those of a partition lie together, in the order of time. `turns` are the rows that come
-    near a board, likewise, and `start` and `size` say where those of each partition are."""
+    """Rows of partitions: `number` tells them apart and has their order. Those of a partition lie
+    together, in the order of time. `turns` are the rows that come near a board, likewise, and
+    `start` and `size` say where those of each partition are."""
 
     number: Ints
-    low: Ints
     ts: Ints
     limit: int
     turns: Ints
@@ -114,7 +113,7 @@ def boards(number: Ints, low: Ints, ts: Ints, limit: int) -> Boards | None:
     turns = np.flatnonzero(_near(number, low, limit))
     start = np.flatnonzero(starts_of(low[turns]))
     size = np.diff(start, append=len(turns))
-    found = Boards(number, low, ts, limit, turns, start, size)
+    found = Boards(number, ts, limit, turns, start, size)
     effort = int(size.max(initial=0)) * found.width
     return found if effort <= max(_FEW, len(number) // _ROWS_PER_PLACE) else None
 
