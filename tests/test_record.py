@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from random import Random
 from typing import Any
@@ -203,6 +204,28 @@ def test_sort_by_keys_of_which_the_last_are_in_order(rng: Random) -> None:
     expected = sorted(range(60), key=lambda i: (first[i], then[i], last[i]))
     assert record.sort_by(first, then, last).tolist() == expected
     assert record.sort_by(then, last).tolist() == last.tolist()
+
+
+@pytest.mark.parametrize("equal", [False, True])
+def test_sort_by_keys_of_which_the_last_begin_in_the_middle(rng: Random, equal: bool) -> None:
+    first = np.array([rng.randrange(7) for _ in range(60)])
+    last = np.roll(np.sort([rng.randrange(20) for _ in range(60)]), 13)
+    if equal:
+        last[-1] = last[0]
+    expected = sorted(range(60), key=lambda i: (first[i], last[i]))
+    assert record.sort_by(first, last).tolist() == expected
+
+
+@pytest.mark.parametrize("sort", [record.by_words, record.by_digits])
+@pytest.mark.parametrize("width", [1, 16, 17, 32, 50, 64])
+def test_either_way_to_sort_words_is_stable(
+    sort: Callable[[record.Words, int], record.Ints], width: int, rng: Random
+) -> None:
+    for count in (2, 3, 64, 65, 5000):
+        few = [rng.randrange(2**width) for _ in range(count // 2 + 1)]
+        words = [rng.choice(few) for _ in range(count)]
+        expected = sorted(range(count), key=words.__getitem__)
+        assert sort(np.array(words, dtype=np.uint64), width).tolist() == expected
 
 
 @pytest.mark.parametrize("copies", [1, 5])

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, Protocol, runtime_checkable
+from functools import cached_property
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -107,7 +108,8 @@ def distinct_hashes(hashes: record.Hashes) -> record.Hashes:
     return found[record.starts_of(found)]
 
 
-class Timeline(NamedTuple):
+@dataclass(frozen=True)
+class Timeline:
     """Changes in order, as frames: one per group and time at which anything in the group changes.
 
     `order` sorts the changes by group and time; frame i begins at `start[i]` in that order and
@@ -127,37 +129,51 @@ class Timeline(NamedTuple):
     def __len__(self) -> int:
         return len(self.group)
 
-    @property
+    @cached_property
     def frame(self) -> Ints:
         """The frame of each change, in order."""
         return np.repeat(np.arange(len(self)), np.diff(self.start, append=len(self.order)))
 
+    @cached_property
+    def _heads(self) -> Ints:
+        """The first frame of each group."""
+        return np.flatnonzero(self.first)
+
+    @cached_property
+    def _lasts(self) -> Ints:
+        """The last frame of each group."""
+        return np.append(self._heads[1:], len(self)) - 1
+
+    @cached_property
+    def _ends(self) -> Ints:
+        """The last change of each frame, in order."""
+        return np.append(self.start[1:], len(self.order)) - 1
+
     def running(self, weight: Ints) -> Ints:
         """Each group's sum of a weight during each frame."""
         total = np.cumsum(weight[self.order])
-        if len(self.start) < len(total):
-            total = total[np.append(self.start[1:], len(total)) - 1]
-        head = np.flatnonzero(self.first)
-        if len(head) <= 1:
-            return total
-        before = np.where(head > 0, total[head - 1], 0)
-        return total - before[self.group]
+        if len(self) < len(total):
+            total = total[self._ends]
+        if len(self._heads) > 1:
+            before, sizes = total[self._lasts[:-1]], self._lasts[1:] - self._lasts[:-1]
+            total[self._heads[1] :] -= np.repeat(before, sizes)
+        return total
 
     def old(self, running: Ints, w0: int) -> Ints:
         """What each group had before the step, zero where it was not there."""
-        head = np.flatnonzero(self.first)
-        return np.where(self.time[head] < w0, running[head], 0)
+        return np.where(self.time[self._heads] < w0, running[self._heads], 0)
 
     def net(self, running: Ints, w0: int) -> Ints:
         """What the step changes per group, all times together."""
-        last = np.append(np.flatnonzero(self.first)[1:], len(self)) - 1
-        return running[last] - self.old(running, w0)
+        return running[self._lasts] - self.old(running, w0)
 
     def placed(self, place: Ints) -> tuple[Ints, Ints]:
         """Rows that are at these places among the changes: in order, each with its frame."""
         row = np.full(len(self.order), -1, dtype=np.int64)
         row[place] = np.arange(len(place))
         row = row[self.order]
+        if len(place) == len(row):
+            return row, self.frame
         mine = np.flatnonzero(row >= 0)
         return row[mine], self.frame[mine]
 

@@ -184,7 +184,7 @@ class GroupAggregate:
         count = frames.running(rows.n)
         sums = {name: frames.running(weight) for name, weight in rows.sums.items()}
         values = self._values(changes, presence, {s: x for s, (x, _) in held.items()}, frames)
-        results = tuple(self._result(call, sums, values, frames) for call in self.calls)
+        results = tuple(self._result(call, count, sums, values) for call in self.calls)
         exists = count > 0 if self.keys else np.ones(len(frames), dtype=np.bool_)
         if self.opens:
             groups = rows.take(frames.row)
@@ -256,7 +256,8 @@ class GroupAggregate:
         for source, old in held.items():
             begins, x = found.get(source.source, (0, changes))
             mine = source.rows(x)
-            new = x.take(mine).select(source.columns(self.keys))
+            new = x.select(source.columns(self.keys))
+            new = new if len(mine) == len(new) else new.take(mine)
             rows = concat(old.schema, [new, old])
             places = np.concatenate([mine + begins, np.arange(place, place + len(old))])
             values[source] = self._arranged(source, rows, len(new), places, frames)
@@ -279,14 +280,14 @@ class GroupAggregate:
     def _result(
         self,
         call: AggregateCall,
+        count: Ints,
         sums: Mapping[str, Ints],
         values: Mapping[ValueSource, Values],
-        frames: Timeline,
     ) -> pa.Array:
         kind = self.schema.field(call.name).type
         if call.function in aggregate_sums.FUNCTIONS:
             argument = self.input.field(call.args[0]).type if call.args else None
-            return aggregate_sums.finish(call, kind, argument, sums, len(frames))
+            return aggregate_sums.finish(call, kind, argument, sums, count)
         return aggregate_values.finish(call, kind, values[ValueSource.of(call)])
 
 
@@ -325,5 +326,5 @@ def _emit(
     n = np.where(np.arange(len(rows)) < len(rows) - len(ended), 1, -1)
     order = ended_first(te)
     rows = rows[order]
-    columns = (*record.take(keys, frames.row[frames.group[rows]]), *record.take(results, rows))
+    columns = (*record.pick(keys, frames.row[frames.group[rows]]), *record.take(results, rows))
     return Elements(schema, columns, ts[order], te[order], n[order])

@@ -40,6 +40,18 @@ class Source:
         where = f" where {self.where}" if self.where else ""
         return f"{distinct}{self.column or '*'}{where}"
 
+    @property
+    def takes_all(self) -> bool:
+        """Whether every row takes part but for those without a value."""
+        return self.where is None and not self.distinct
+
+    def count(self, sums: Mapping[str, Ints], all_rows: Ints) -> Ints:
+        """How many rows take part, of all there are."""
+        nothing = np.zeros_like(all_rows)
+        if self.takes_all:
+            return all_rows - sums.get(f"{self} missing", nothing)
+        return sums.get(f"{self} count", nothing)
+
     def reads(self, names: Collection[str]) -> bool:
         return self.column in names or self.where in names
 
@@ -63,9 +75,16 @@ def sources(calls: Iterable[AggregateCall]) -> dict[Source, set[str]]:
 
 
 def contributions(source: Source, functions: set[str], x: Elements) -> dict[str, Ints]:
-    """What each row adds to the sums that these functions of the source need."""
-    n = np.where(source.rows(x), x.n, 0)
-    sums = {f"{source} count": n}
+    """What each row adds to the sums that these functions of the source need.
+
+    Of a source that mostly takes all rows it is the others that are counted, where there are any.
+    """
+    taking, n, sums = source.rows(x), x.n, {}
+    if not source.takes_all:
+        sums[f"{source} count"] = n = np.where(taking, n, 0)
+    elif not taking.all():
+        sums[f"{source} missing"] = np.where(taking, 0, n)
+        n = np.where(taking, n, 0)
     if source.column is not None and functions & {"sum", "avg"}:
         sums |= _named(source, "sum", exact.limbs_of(x.column(source.column), n))
     if source.column is not None and functions & set(VARIANCES):
@@ -90,11 +109,11 @@ def finish(
     kind: pa.DataType,
     argument: pa.DataType,
     sums: Mapping[str, Ints],
-    rows: int,
+    all_rows: Ints,
 ) -> pa.Array:
     """The results of a call, one per frame, from the sums of each frame."""
-    source = Source.of(call)
-    count = sums.get(f"{source} count", np.zeros(rows, dtype=np.int64))
+    source, rows = Source.of(call), len(all_rows)
+    count = source.count(sums, all_rows)
     if call.function == "count":
         return pa.array(count)
     none = count == 0

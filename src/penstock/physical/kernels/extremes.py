@@ -18,7 +18,7 @@ import pyarrow as pa
 from penstock import record
 from penstock.element import Elements
 from penstock.physical.kernel import Timeline
-from penstock.record import Direction, Ints, starts_of
+from penstock.record import Direction, Ints, Mask, starts_of
 
 _MOST = 1 << 62
 
@@ -40,15 +40,24 @@ class Extremes:
         values = self.x.column(self.args[0])
         if len(self.row) == 0:
             return pa.nulls(len(self.frames), values.type)
-        count = np.bincount(self.frame, minlength=len(self.frames))
-        high = np.cumsum(count)
-        none = high == (high - count)[self.frames.first][self.frames.group]
-        best = self._best[greatest][np.maximum(high - 1, 0)]
+        high, none = self._until
+        best = self._best[greatest]
+        best = best if high is None else best[np.maximum(high - 1, 0)]
         if self._least is not None:
             return pa.array(best + self._least, mask=none).cast(values.type)
         holder = np.empty(self._width, dtype=np.int64)
         holder[self._code] = np.arange(len(self._code))
         return values.take(pa.array(holder[best], mask=none))
+
+    @cached_property
+    def _until(self) -> tuple[Ints | None, Mask | None]:
+        """How many rows came up to each frame, and whether none of its group did; None where each
+        frame has a row of its own."""
+        if len(self.frame) == len(self.frames) and np.all(starts_of(self.frame)):
+            return None, None
+        count = np.bincount(self.frame, minlength=len(self.frames))
+        high = np.cumsum(count)
+        return high, high == (high - count)[self.frames.first][self.frames.group]
 
     @cached_property
     def _least(self) -> int | None:
@@ -69,24 +78,27 @@ class Extremes:
 
     def net(self, sides: Collection[bool]) -> Elements:
         """What the step changes in the values that are kept: `sides` says which are asked for."""
-        group, code = self.frames.group[self.frame], self._code[self.row]
-        ends = np.flatnonzero(np.append(group[1:] != group[:-1], len(group) > 0))
+        group, code = self._group, self._code[self.row]
+        begins = starts_of(group)
         wanted = np.zeros(len(self.row), dtype=np.bool_)
         for greatest in sides:
-            best = np.full(len(self.frames.row), -1)
-            best[group[ends]] = self._best[greatest][ends]
-            mine = np.flatnonzero(code == best[group])
-            wanted[mine[starts_of(group[mine])]] = True
+            better = np.flatnonzero(begins | starts_of(self._best[greatest]))
+            wanted[better[np.append(begins[better[1:]], True)[: len(better)]]] = True
         held = self.row >= self.new
         rows = np.flatnonzero(wanted | held)
-        n = wanted.astype(np.int64) - np.where(held, self.x.n[self.row], 0)
+        n = wanted[rows] - np.where(held[rows], self.x.n[self.row[rows]], 0)
         _, first, which = np.unique(
             group[rows] * self._width + code[rows], return_index=True, return_inverse=True
         )
         change = np.zeros(len(first), dtype=np.int64)
-        np.add.at(change, which, n[rows])
+        np.add.at(change, which, n)
         changed = self.row[rows[first[change != 0]]]
         return replace(self.x.take(changed), n=change[change != 0])
+
+    @cached_property
+    def _group(self) -> Ints:
+        """The group of each row, in order."""
+        return self.frames.group[self.frame]
 
     @cached_property
     def _width(self) -> int:
@@ -95,7 +107,7 @@ class Extremes:
     @cached_property
     def _best(self) -> tuple[Ints, Ints]:
         """The least and the greatest code so far, for each row in order."""
-        code, better = self._code[self.row], self.frames.group[self.frame] * self._width
+        code, better = self._code[self.row], self._group * self._width
         least = np.minimum.accumulate(code - better) + better
         return least, np.maximum.accumulate(code + better) - better
 
