@@ -535,14 +535,26 @@ def order_codes(
         tied = np.flatnonzero((np.bincount(code) > 1)[code])
         if len(tied) == 0:
             break
-        some = 2 * len(tied) < length  # mostly the first columns tell rows apart
-        ranks = _directed_ranks(column.take(pa.array(tied)) if some else column, direction)
+        if 2 * len(tied) < length:  # mostly the first columns tell rows apart
+            ranks = _directed_ranks(column.take(pa.array(tied)), direction)
+            code = _told_apart(code, tied, ranks)
+            continue
+        ranks = _directed_ranks(column, direction)
         if (int(code.max()) + 1) * (int(ranks.max(initial=0)) + 1) > _MOST:
             ranks = _dense(ranks)
-        wider = code * (int(ranks.max(initial=0)) + 1)
-        wider[tied if some else slice(None)] += ranks
-        code = _dense(wider)
+        code = _dense(code * (int(ranks.max(initial=0)) + 1) + ranks)
     return code
+
+
+def _told_apart(code: Ints, tied: Ints, ranks: Ints) -> Ints:
+    """Codes in which rows that are tied have the order of their ranks; others merely move on."""
+    order = sort_by(code[tied], ranks)
+    mine, ranks = code[tied[order]], ranks[order]
+    more = starts_of(mine, ranks) & ~starts_of(mine)
+    added = np.bincount(mine[more], minlength=int(code.max()) + 1)
+    result: Ints = code + (np.cumsum(added) - added)[code]
+    result[tied[order]] = mine + np.cumsum(more)
+    return result
 
 
 def _directed_ranks(column: pa.Array, direction: Direction) -> Ints:

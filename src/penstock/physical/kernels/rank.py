@@ -87,11 +87,11 @@ class TopRows:
 
     def _units(self, x: Elements, hashes: Hashes) -> _Units:
         """The changes one row at a time, in order, with each row's number."""
-        partition = record.group_rows(x.key(self.partition), hashes).code
+        order, fresh = record.arrange(x.key(self.partition), hashes, x.ts)
+        partition = np.empty(len(x), dtype=np.int64)
+        partition[order] = np.cumsum(fresh) - 1
         code = self._codes(x, partition)
-        order = record.sort_by(partition, x.ts)
-        if not starts_of(partition[order], x.ts[order]).all():
-            order = record.sort_by(partition, x.ts, code)
+        order = _settled(order, fresh | starts_of(x.ts[order]), code)
         start = np.flatnonzero(starts_of(x.ts[order], code[order]))
         n = np.add.reduceat(x.n[order], start)
         row, sign = (np.repeat(values, np.abs(n)) for values in (order[start], np.sign(n)))
@@ -205,6 +205,16 @@ class TopRows:
         """Rows with their places, which count from zero."""
         columns = record.pick(units.x.columns, units.holder[number])
         return Elements(self.schema, (*columns, pa.array(place + 1)), ts, te, n)
+
+
+def _settled(order: Ints, begins: Mask, code: Ints) -> Ints:
+    """An order whose stretches, of which these are the beginnings, have the order of codes."""
+    tied = np.flatnonzero(~begins | ~np.append(begins[1:], True)[: len(begins)])
+    if len(tied) == 0:
+        return order
+    settled, rows = order.copy(), order[tied]
+    settled[tied] = rows[record.sort_by(np.cumsum(begins)[tied], code[rows])]
+    return settled
 
 
 class _States(NamedTuple):
