@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from bench.nexmark.data import WARM_EVENTS, WARM_FILES, made, place
@@ -74,11 +74,13 @@ def outcome(
     data, warm = files.of(events, engine.text), warm or files.warm(engine.text)
     try:
         measured = measure(engine, query, data, warm, timeout)
-        found = Outcome(**{**asdict(found), **asdict(measured)})
+        found = replace(found, **asdict(measured))
         what = f"{found.rate:>12,.0f} events/s {found.memory >> 20:>6,} MB"
+    except TooSlowError as error:
+        found = replace(found, **asdict(error.until), error=str(error))
+        what = f"broken off: {error}"
     except RunError as error:
-        seconds = timeout if isinstance(error, TooSlowError) else 0.0
-        found = Outcome(**{**asdict(found), "error": str(error), "seconds": seconds})
+        found = replace(found, error=str(error))
         what = f"failed: {error}"
     say(f"{query:16} {engine.title:22} {what}")
     return found

@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.nexmark.engines import CORES, ROOT, Engine
+from bench.nexmark.worker import BEGUN
 
 EVERY = 0.5
+LONGEST_START = 300.0
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,11 @@ class RunError(Exception):
 
 
 class TooSlowError(RunError):
-    pass
+    """A run was broken off: all of it takes longer than `until`, and at least as much memory."""
+
+    def __init__(self, until: Measured) -> None:
+        super().__init__(f"it took more than {until.seconds:.0f} s")
+        self.until = until
 
 
 def measure(engine: Engine, query: str, data: Path, warm: Path, timeout: float) -> Measured:
@@ -47,7 +53,10 @@ def measure(engine: Engine, query: str, data: Path, warm: Path, timeout: float) 
 def run(
     engine: Engine, query: str, data: Path, warm: Path, timeout: float, directory: Path, *more: str
 ) -> int:
-    """Run a worker to its end; the most memory that was seen."""
+    """Run a worker to its end; the most memory that was seen.
+
+    It has `timeout` seconds from when it says that it begins, and has to begin in a while.
+    """
     arguments = [query, "--report", str(directory / "report.json"), *more]
     arguments += ["--data", str(data / "csv" if engine.text else data)]
     arguments += ["--warm", str(warm / "csv" if engine.text else warm)]
@@ -66,7 +75,7 @@ def run(
             preexec_fn=two_cores,
         )
         try:
-            return _watched(process, timeout)
+            return _watched(process, directory / BEGUN, timeout)
         except TooSlowError:
             raise
         except RunError as error:
@@ -79,16 +88,26 @@ def two_cores() -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
 
 
-def _watched(process: subprocess.Popen[bytes], timeout: float) -> int:
-    most, deadline = 0, time.monotonic() + timeout
+def _watched(process: subprocess.Popen[bytes], begun: Path, timeout: float) -> int:
+    most, launched = 0, time.time()
     while process.poll() is None:
         most = max(most, resident(process.pid))
-        if time.monotonic() > deadline:
-            raise TooSlowError(f"it took more than {timeout:.0f} s")
+        startup, seconds = _spent(launched, begun)
+        if startup > LONGEST_START:
+            raise RunError(f"it did not begin in {LONGEST_START:.0f} s")
+        if seconds > timeout:
+            raise TooSlowError(Measured(startup, timeout, most))
         time.sleep(EVERY)
     if process.returncode:
         raise RunError(f"it ended with {process.returncode}")
     return most
+
+
+def _spent(launched: float, begun: Path) -> tuple[float, float]:
+    """The seconds of start-up and those since, until now."""
+    now = time.time()
+    start = begun.stat().st_mtime if begun.exists() else now
+    return start - launched, now - start
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -178,10 +178,8 @@ def others(results: Results, events: int) -> str:
     for query in SHOWN:
         runs = [results.best(name, query, events) for name in ENGINES]
         if any(runs):
-            known = [run if run and not run.error else None for run in runs]
-            most = [f"{run.memory >> 20:,}" if run else "" for run in known]
-            memory.append([label(query), *most])
-            startup.append([run.startup if run else 0.0 for run in known])
+            memory.append([label(query), *map(megabytes, runs)])
+            startup.append([run.startup if run else 0.0 for run in runs])
     times = [sorted(filter(None, column)) for column in zip(*startup, strict=True)]
     medians = [f"{each[len(each) // 2]:.1f} s" if each else "" for each in times]
     starts = ", ".join(
@@ -193,6 +191,14 @@ def others(results: Results, events: int) -> str:
         f"### Memory at most, in MB\n\n{table(head, memory)}\n"
         f"Start-up, the median over queries: {starts}.\n"
     )
+
+
+def megabytes(run: Outcome | None) -> str:
+    """The most memory of a run; at least, where it was broken off."""
+    if run is None or not run.memory:
+        return ""
+    least = "> " if run.broken_off else ""
+    return f"{least}{run.memory >> 20:,}"
 
 
 def growth(runs: list[Outcome]) -> str:

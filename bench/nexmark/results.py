@@ -14,8 +14,8 @@ from typing import Any
 class Outcome:
     """A run of a query: its times in seconds and memory in bytes, or why it failed.
 
-    One that took too long was broken off after `seconds`. `load` is how many processes wanted the
-    machine when it began.
+    One that took too long was broken off after `seconds`, when it had held `memory` at most. `load`
+    is how many processes wanted the machine when it began.
     """
 
     engine: str

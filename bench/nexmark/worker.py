@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 EVENTS = "events.json"
+BEGUN = "begun"
+"""The file beside the report that is there as soon as start-up is over."""
 
 
 @dataclass
@@ -46,8 +48,12 @@ class Job:
     def timed(self) -> Iterator[None]:
         """What comes before is start-up."""
         begun = time.time()
+        self._begin()
         yield
         self.told = {"startup": begun - self.launched, "seconds": time.time() - begun, **self.told}
+
+    def _begin(self) -> None:
+        (self.report.parent / BEGUN).touch()
 
     def finish(self, **more: Any) -> None:
         self.report.write_text(json.dumps({**self.told, **more}))
@@ -55,6 +61,7 @@ class Job:
     def answer(self, rows_of: Callable[[str], list[list[Any]]]) -> None:
         """Write the rows of each query, with times as microseconds, or else what went wrong."""
         assert self.answers is not None
+        self._begin()
         for query in self.query.split(","):
             try:
                 told: Any = {"rows": rows_of(query)}

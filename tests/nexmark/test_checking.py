@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bench.nexmark.checking import as_numbers, same
-from bench.nexmark.worker import Job
+from bench.nexmark.worker import BEGUN, Job
 
 TWO: Counter[tuple[Any, ...]] = Counter([("a", 1.0), ("b", 2.0)])
 ONE: Counter[tuple[Any, ...]] = Counter([("a", 1.0)])
@@ -58,7 +58,7 @@ def test_what_comes_before_the_timed_part_is_start_up(
     monkeypatch.setattr("bench.nexmark.worker.time.time", lambda: next(moments))
     job = Job("q0", tmp_path, tmp_path, tmp_path / "report.json", launched=100.0)
     with job.timed():
-        pass
+        assert (tmp_path / BEGUN).exists()
     job.finish(steps=[1.0])
     told = json.loads(job.report.read_text())
     assert told == {"startup": 10.0, "seconds": 4.0, "steps": [1.0]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 
 from bench.nexmark import page
 from bench.nexmark.answers import TIMES
-from bench.nexmark.comparing import Files, compare, grow
+from bench.nexmark.comparing import Files, compare, grow, outcome
 from bench.nexmark.data import made
 from bench.nexmark.engines import ENGINES, FLINK, ROOT, SPARK, Engine
 from bench.nexmark.generate import Settings
@@ -25,21 +26,26 @@ from bench.nexmark.results import Outcome, Results
 
 PEERS = ROOT / "bench" / "nexmark" / "peers"
 
-# Takes what a worker takes; "fails" is a query that it cannot run.
-WORKER = """
-import json, sys
-report = sys.argv[sys.argv.index("--report") + 1]
-if sys.argv[1] == "fails":
+# What becomes of a query is its name.
+HELD = 50_000_000
+WORKER = f"""
+import sys, time
+from bench.nexmark.worker import Job
+job = Job.of_arguments()
+if job.query == "fails":
     sys.exit("ValueError: no such thing")
-held = bytearray(50_000_000)
-open(report, "w").write(json.dumps({"startup": 1.0, "seconds": 2.0}))
+held = b"x" * {HELD}
+time.sleep({{"begins_late": 1.5, "never_begins": 60.0}}.get(job.query, 0.0))
+with job.timed():
+    time.sleep(60.0 if job.query == "never_ends" else 0.0)
+job.finish(startup=1.0, seconds=2.0)
 """
 
 
 @pytest.fixture
 def engine(tmp_path: Path) -> Engine:
     (tmp_path / "stand_in.py").write_text(WORKER)
-    environment = {"PYTHONPATH": str(tmp_path)}
+    environment = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
     return Engine("penstock", "Stand-in", "stand_in", Path(sys.executable), environment=environment)
 
 
@@ -111,6 +117,26 @@ def test_a_failure_tells_why(engine: Engine, tmp_path: Path) -> None:
         measure(engine, "fails", tmp_path, tmp_path, timeout=60)
 
 
+def test_start_up_is_not_counted_as_time_of_the_run(engine: Engine, tmp_path: Path) -> None:
+    assert measure(engine, "begins_late", tmp_path, tmp_path, timeout=1).seconds == 2.0
+
+
+def test_a_run_that_never_begins_fails(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.nexmark.measuring.LONGEST_START", 0.2)
+    with pytest.raises(RunError, match="it did not begin in 0 s"):
+        measure(engine, "never_begins", tmp_path, tmp_path, timeout=60)
+
+
+def test_a_run_that_is_broken_off_keeps_what_was_seen_of_it(engine: Engine, files: Files) -> None:
+    found = outcome(engine, "never_ends", 2000, files, timeout=0.2)
+    assert found.broken_off
+    assert (found.seconds, found.rate) == (0.2, 10_000)
+    assert 0 < found.startup < 60
+    assert found.memory > HELD
+
+
 def test_what_was_measured_is_not_measured_again(
     engine: Engine, files: Files, tmp_path: Path
 ) -> None:
@@ -140,6 +166,20 @@ def test_the_page_shows_the_best_runs_and_their_ratios(tmp_path: Path) -> None:
     assert "| q15 (stateful) | 1,000 | cannot | 1,000 |  |  | 1.0 |  |" in shown
     assert "| stateful, geometric mean |  |  |  |  | 8.0 | 2.0 |  |" in shown
     assert "| q3 | 1,024 | 1,024 | 1,024 |  |" in page.others(results, 1_000_000)
+
+
+def test_the_page_shows_bounds_of_runs_that_were_broken_off(tmp_path: Path) -> None:
+    results = Results(tmp_path / "results.json")
+    results.runs = [
+        Outcome("penstock", "q3", 1_000_000, 2, 1.0, 1.0, 1 << 30),
+        Outcome("spark", "q3", 1_000_000, 2, 7.0, 10.0, 2 << 30, error="it took more than 10 s"),
+        Outcome("flink", "q3", 1_000_000, 2, error="it broke"),
+    ]
+    shown = page.throughput(results, 1_000_000)
+    assert "| q3 (stateful) | 1,000 | < 100 | failed |  | > 10.0 |  |  |" in shown
+    shown = page.others(results, 1_000_000)
+    assert "| q3 | 1,024 | > 2,048 |  |  |" in shown
+    assert "Penstock 1.0 s, Structured Streaming 7.0 s." in shown
 
 
 def test_growth_leaves_no_files_behind(
