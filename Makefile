@@ -64,7 +64,7 @@ bench-sharing: $(STAMP) ## Measure overlapping queries, shared and apart
 
 bench-peers: $(PEERS:%=.peers/%/.ready) ## Set up the engines that Nexmark compares with
 
-bench-nexmark: $(STAMP) bench-peers ## Run Nexmark through all engines; write docs/benchmarks.md
+bench-nexmark: $(STAMP) bench-peers ## Measure Nexmark, for hours; write docs/benchmarks.md
 	@$(PY) -m bench.nexmark
 
 clean: ## Remove all that make creates, .venv included

@@ -79,6 +79,12 @@ class Results:
         found = self.of(engine, query, events)
         return min(found, key=lambda run: (bool(run.error), run.seconds), default=None)
 
+    def slowest(self, engine: str, queries: Iterable[str], events: int) -> list[str]:
+        """Those of the queries that were run to their end, the slowest first."""
+        best = (self.best(engine, query, events) for query in queries)
+        ended = [run for run in best if run and not run.error]
+        return [run.query for run in sorted(ended, key=lambda run: run.rate)]
+
     def sizes(self) -> Iterator[int]:
         """How many events were measured, the largest first."""
         yield from sorted({run.events for run in self.runs}, reverse=True)

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench.nexmark import page
+from bench.nexmark.__main__ import PARTS, STATE_FIRST, main
 from bench.nexmark.answers import TIMES
 from bench.nexmark.comparing import Files, compare, grow, outcome
 from bench.nexmark.data import made
@@ -21,7 +22,7 @@ from bench.nexmark.engines import ENGINES, FLINK, ROOT, SPARK, Engine
 from bench.nexmark.generate import Settings
 from bench.nexmark.latency import WARM, Arrivals, Watch, waits
 from bench.nexmark.measuring import RunError, measure, resident
-from bench.nexmark.penstock_run import QUERIES
+from bench.nexmark.penstock_run import QUERIES, SYNCHRONIZED
 from bench.nexmark.results import Outcome, Results
 
 PEERS = ROOT / "bench" / "nexmark" / "peers"
@@ -212,6 +213,37 @@ def test_an_event_waits_until_the_frontier_has_passed_it() -> None:
         times=[np.array([50, 100]), np.array([199, 200, 300, 400])], arrived=[0.0, WARM + 1.0]
     )
     assert waits(arrivals, watch).tolist() == [0.5, 2.0, 2.0]
+
+
+def test_the_slowest_come_first_and_failures_not_at_all(tmp_path: Path) -> None:
+    results = Results(tmp_path / "results.json")
+    for query, seconds in (("q3", 1.0), ("q5", 4.0), ("q5", 3.0), ("q8", 2.0)):
+        results.runs.append(Outcome("penstock", query, 1000, 1, 1.0, seconds))
+    results.runs.append(Outcome("penstock", "q9", 1000, 1, 1.0, 60.0, error="it took more"))
+    assert results.slowest("penstock", ["q3", "q5", "q9"], 1000) == ["q5", "q3"]
+
+
+def test_queries_with_state_are_compared_first() -> None:
+    assert sorted(STATE_FIRST) == sorted([*QUERIES, *SYNCHRONIZED])
+    assert STATE_FIRST[-len(page.STATELESS) :] == list(page.STATELESS)
+
+
+@pytest.mark.parametrize(
+    ("command", "measured"),
+    [([], ["compare", "growth", "latency", "profile"]), (["growth"], ["growth"]), (["page"], [])],
+)
+def test_one_run_measures_all_of_the_page(
+    command: list[str], measured: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done: list[str] = []
+    for name in PARTS:
+        monkeypatch.setitem(PARTS, name, lambda *_, name=name: done.append(name))
+    monkeypatch.setattr("bench.nexmark.page.write", lambda _: done.append("page"))
+    monkeypatch.setattr("bench.nexmark.__main__.about", dict)
+    monkeypatch.setattr("bench.nexmark.__main__.signal.signal", lambda *_: None)
+    monkeypatch.setattr(sys, "argv", ["nexmark", *command, f"--results={tmp_path / 'results'}"])
+    main()
+    assert done == [*measured, "page"]
 
 
 def test_engines_are_known_by_their_names() -> None:
