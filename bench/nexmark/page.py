@@ -49,14 +49,17 @@ METHOD = f"""\
   partitions, the RocksDB state store with changelog checkpoints, and a heap of {SPARK_HEAP}.
 - Flink reads the same rows as CSV, because its Python package has no reader of parquet, with times
   as numbers. State is on the heap ({HEAP}), mini-batches are on (1 s, 50,000 rows), there are no
-  checkpoints. Its time is what it reports as the job's runtime.
+  checkpoints. Its time is what it reports as the job's runtime, and what comes before is start-up.
   q13 is a join of two streams, which keeps all bids: nothing in the package can be looked up in.
 - Pathway reads CSV too (its reader of parquet needs a licence key), as a stream, with two threads.
   Fixed windows are computed from the time of the row.
 - q0 does nothing with the bids that it reads: it shows how fast an engine reads its files.
 - Memory is the most that a process and its children hold, sampled twice a second, files that they
   have mapped included; a page that processes share counts once.
-- A run that takes too long is broken off: its rate is less than what is shown.
+- A run that takes too long is broken off, so long after its clock has started: its rate is less
+  than what is shown, and its memory at least what it held until then.
+- `make bench-nexmark` measures all of this page: the rates, queries with state first, then growth,
+  latency, and where the time of Penstock's three slowest queries with state goes.
 - The machine is shared with others, and its speed varies by up to a factor of two. Engines take
   turns at a query, but runs that were kept from before may be hours older than those beside them.
 - q12 counts in windows of event time, for every engine; the published query has processing time,
