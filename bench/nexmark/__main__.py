@@ -44,7 +44,7 @@ def parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--per-file", type=int, default=500_000, help="events in a file")
     parser.add_argument("--sizes", type=lambda text: text.split(","), default=SIZES.split(","))
     parser.add_argument("--seconds", type=float, default=30.0, help="for how long to feed events")
-    parser.add_argument("--timeout", type=float, default=1800.0, help="of a run, in seconds")
+    parser.add_argument("--timeout", type=float, default=120.0, help="of a run, in seconds")
     parser.add_argument("--again", action="store_true", help="forget what was measured of these")
     parser.add_argument("--data", type=Path, default=ROOT / "build" / "nexmark" / "data")
     parser.add_argument("--results", type=Path, default=ROOT / "build" / "nexmark" / "results.json")

@@ -7,8 +7,10 @@ again, each time from the beginning, so that as many steps are measured as of ma
 
 from __future__ import annotations
 
+from statistics import mean
+
 from bench.nexmark.engines import OWN, Engine
-from bench.nexmark.penstock_run import run
+from bench.nexmark.penstock_run import Timing, run
 from bench.nexmark.worker import Job
 from penstock.runtime.spark import start_spark
 
@@ -20,14 +22,14 @@ def main() -> None:
     job = Job.of_arguments()
     spark = start_spark("local[2]")
     run(job.query, job.warm, spark)
-    passes: list[float] = []
-    steps = 0
+    passes: list[Timing] = []
     with job.timed():
-        while steps < FEWEST:
-            timing = run(job.query, job.data, spark)
-            passes.append(sum(timing.steps))
-            steps += len(timing.steps)
-    job.finish(seconds=sum(passes) / len(passes))
+        while sum(len(timing.steps) for timing in passes) < FEWEST:
+            passes.append(run(job.query, job.data, spark))
+    job.finish(
+        seconds=mean(sum(timing.steps) for timing in passes),
+        processors=mean(timing.processors for timing in passes),
+    )
 
 
 if __name__ == "__main__":

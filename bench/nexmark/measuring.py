@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.nexmark.engines import CORES, ROOT, Engine
-from bench.nexmark.worker import BEGUN
+from bench.nexmark.worker import BEGUN, family
 
 EVERY = 0.5
 LONGEST_START = 300.0
@@ -21,11 +21,13 @@ LONGEST_START = 300.0
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds of the start and of the run, and the most memory, in bytes, at any moment."""
+    """Seconds of the start and of the run, the most memory, in bytes, at any moment, and the
+    seconds that processors worked, where that is known."""
 
     startup: float
     seconds: float
     memory: int
+    processors: float = 0.0
 
 
 class RunError(Exception):
@@ -47,7 +49,7 @@ def measure(engine: Engine, query: str, data: Path, warm: Path, timeout: float) 
         if not report.exists():
             raise RunError("it ended without a report")
         told = json.loads(report.read_text())
-    return Measured(told["startup"], told["seconds"], memory)
+    return Measured(told["startup"], told["seconds"], memory, told["processors"])
 
 
 def run(
@@ -130,19 +132,7 @@ def resident(process: int) -> int:
 
     A page that several of them share is counted once: each has its part of it.
     """
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-            except OSError:
-                continue
-            parent = int(stat.rsplit(")", 1)[1].split()[1])
-            parents.setdefault(parent, []).append(int(entry.name))
-    family = [process]
-    for member in family:
-        family += parents.get(member, [])
-    return sum(map(_proportional, family)) * 1024
+    return sum(map(_proportional, family(process))) * 1024
 
 
 def _proportional(process: int) -> int:

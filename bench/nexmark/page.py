@@ -17,6 +17,11 @@ STATELESS = ("q0", "q1", "q2", "q10", "q13", "q14", "q21", "q22")
 STATEFUL = tuple(query for query in QUERIES if query not in STATELESS)
 SHOWN = sorted((*QUERIES, *SYNCHRONIZED), key=lambda query: QUERIES.index(published(query)))
 PEERS = tuple(engine for engine in ENGINES.values() if engine is not PENSTOCK)
+COMPARED = (
+    "query",
+    *(engine.title for engine in ENGINES.values()),
+    *(f"to {engine.title}" for engine in PEERS),
+)
 
 INTRODUCTION = """\
 # Benchmarks: Nexmark
@@ -56,6 +61,8 @@ METHOD = f"""\
 - q0 does nothing with the bids that it reads: it shows how fast an engine reads its files.
 - Memory is the most that a process and its children hold, sampled twice a second, files that they
   have mapped included; a page that processes share counts once.
+- The work of processors is that of all processes of an engine, in user and system mode, while the
+  clock runs: compilers and collectors of Java count.
 - A run that takes too long is broken off, so long after its clock has started: its rate is less
   than what is shown, and its memory at least what it held until then.
 - `make bench-nexmark` measures all of this page: the rates, queries with state first, then growth,
@@ -73,7 +80,8 @@ METHOD = f"""\
 def write(results: Results) -> None:
     parts = [INTRODUCTION, machine(results.about)]
     for events in results.sizes():
-        parts += [throughput(results, events), load(results, events), others(results, events)]
+        parts += [throughput(results, events), load(results, events)]
+        parts += [work(results, events), others(results, events)]
     parts += [growth(results.growth), latency(results.latency), profiles(results.profiles)]
     parts += [unsupported(), METHOD]
     PAGE.write_text("\n".join(part for part in parts if part))
@@ -98,16 +106,13 @@ def machine(about: dict[str, Any]) -> str:
 
 def throughput(results: Results, events: int) -> str:
     """Thousand events a second, and how many times as fast Penstock is."""
-    head = ["query", *(engine.title for engine in ENGINES.values())]
-    head += [f"to {engine.title}" for engine in PEERS]
     rows = []
     for query in SHOWN:
-        base = published(query)
-        found = {peer.name: results.best(peer.name, base, events) for peer in PEERS}
-        found = {"penstock": results.best("penstock", query, events), **found}
-        if found["penstock"] if query in SYNCHRONIZED else any(found.values()):
-            shown = [rate(ENGINES[name], base, run) for name, run in found.items()]
-            ratios = [shown_ratio(found["penstock"], found[peer.name]) for peer in PEERS]
+        base, (ours, *theirs) = published(query), runs_of(results, query, events)
+        if ours if query in SYNCHRONIZED else any((ours, *theirs)):
+            engines = zip(ENGINES.values(), (ours, *theirs), strict=True)
+            shown = [rate(engine, base, run) for engine, run in engines]
+            ratios = [shown_ratio(ours, run) for run in theirs]
             mark = " (stateful)" if base in STATEFUL else ""
             rows.append([label(query) + mark, *shown, *ratios])
     means = [mean_ratio(results, events, peer) for peer in PEERS]
@@ -122,7 +127,13 @@ def throughput(results: Results, events: int) -> str:
     measured = sum(any(results.of(name, q, events) for name in ENGINES) for q in QUERIES)
     if measured < len(QUERIES):
         text += f"Only {measured} of {len(QUERIES)} queries have been measured so far.\n"
-    return text + "\n" + table(head, rows)
+    return text + "\n" + table(COMPARED, rows)
+
+
+def runs_of(results: Results, query: str, events: int) -> list[Outcome | None]:
+    """Penstock's run, and those of its peers at the query that it answers."""
+    theirs = [results.best(peer.name, published(query), events) for peer in PEERS]
+    return [results.best("penstock", query, events), *theirs]
 
 
 def label(query: str) -> str:
@@ -204,23 +215,46 @@ def megabytes(run: Outcome | None) -> str:
     return f"{least}{run.memory >> 20:,}"
 
 
+def work(results: Results, events: int) -> str:
+    """What processors do for a query, and how many times as much for a peer."""
+    rows = []
+    for query in SHOWN:
+        ours, *theirs = [run.work if run else 0.0 for run in runs_of(results, query, events)]
+        if ours:
+            shown = [f"{each:.1f}" if each else "" for each in (ours, *theirs)]
+            rows.append([label(query), *shown, *(f"{t / ours:.1f}" if t else "" for t in theirs)])
+    if not rows:
+        return ""
+    return (
+        "### Work of processors, seconds for a million events\n\nThe time that processors worked "
+        "for an engine, which other work on the machine hardly changes.\n\n" + table(COMPARED, rows)
+    )
+
+
 def growth(runs: list[Outcome]) -> str:
     if not runs:
         return ""
-    sizes = sorted({run.events for run in runs})
-    rates = {(run.query, run.events): run.rate for run in runs if not run.error}
-    rows = []
-    for query in dict.fromkeys(run.query for run in runs):
-        found = [rates.get((query, size), 0.0) for size in sizes]
-        known = [one for one in found if one]
-        spread = f"{max(known) / min(known) - 1:.0%}" if known else ""
-        rows.append([query, *(f"{one / 1e3:,.0f}" if one else "" for one in found), spread])
-    head = ["query", *(f"{size:,} events" for size in sizes), "fastest over slowest"]
+    rates = {(run.query, run.events): run.rate / 1e3 for run in runs if not run.error}
+    works = {(run.query, run.events): run.work for run in runs if not run.error}
     return (
         "## Growth\n\nPenstock, thousand events a second, a step for each file and no other work "
         "at its side; few files are run through again and again. What a step costs, from the file "
-        "to the commit, should not grow with what came before.\n\n" + table(head, rows)
+        "to the commit, should not grow with what came before.\n\n"
+        + by_size(rates, "fastest over slowest", ",.0f")
+        + "\nThe same as work of processors, in seconds for a million events:\n\n"
+        + by_size(works, "most over least", ".2f")
     )
+
+
+def by_size(values: dict[tuple[str, int], float], spread: str, form: str) -> str:
+    """A row for each query, a column for each number of events, and how far they are apart."""
+    sizes, rows = sorted({size for _, size in values}), []
+    for query in dict.fromkeys(query for query, _ in values):
+        found = [values.get((query, size), 0.0) for size in sizes]
+        known = [one for one in found if one]
+        apart = f"{max(known) / min(known) - 1:.0%}" if known else ""
+        rows.append([query, *(f"{one:{form}}" if one else "" for one in found), apart])
+    return table(["query", *(f"{size:,} events" for size in sizes), spread], rows)
 
 
 def latency(measured: list[dict[str, Any]]) -> str:

@@ -15,7 +15,8 @@ class Outcome:
     """A run of a query: its times in seconds and memory in bytes, or why it failed.
 
     One that took too long was broken off after `seconds`, when it had held `memory` at most. `load`
-    is how many processes wanted the machine when it began.
+    is how many processes wanted the machine when it began, `processors` the seconds that they
+    worked on it, all together.
     """
 
     engine: str
@@ -27,11 +28,17 @@ class Outcome:
     memory: int = 0
     error: str = ""
     load: float = 0.0
+    processors: float = 0.0
 
     @property
     def rate(self) -> float:
         """Events a second; at most, where it was broken off."""
         return self.events / self.seconds if self.seconds else 0.0
+
+    @property
+    def work(self) -> float:
+        """Seconds of a processor for a million events."""
+        return self.processors * 1e6 / self.events
 
     @property
     def broken_off(self) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from typing import Any
 EVENTS = "events.json"
 BEGUN = "begun"
 """The file beside the report that is there as soon as start-up is over."""
+_PARENT, _TICKS = 1, slice(11, 15)
 
 
 @dataclass
@@ -47,10 +49,15 @@ class Job:
     @contextmanager
     def timed(self) -> Iterator[None]:
         """What comes before is start-up."""
-        begun = time.time()
+        begun, used = time.time(), processor_seconds()
         self._begin()
         yield
-        self.told = {"startup": begun - self.launched, "seconds": time.time() - begun, **self.told}
+        self.told = {
+            "startup": begun - self.launched,
+            "seconds": time.time() - begun,
+            "processors": processor_seconds() - used,
+            **self.told,
+        }
 
     def _begin(self) -> None:
         (self.report.parent / BEGUN).touch()
@@ -68,6 +75,33 @@ class Job:
             except Exception as error:
                 told = {"error": str(error)}
             (self.answers / f"{query}.json").write_text(json.dumps(told))
+
+
+def family(process: int) -> list[int]:
+    """A process and all below it."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and (known := _known(entry)):
+            children.setdefault(int(known[_PARENT]), []).append(int(entry.name))
+    found = [process]
+    for member in found:
+        found += children.get(member, [])
+    return found
+
+
+def processor_seconds() -> float:
+    """The time that processors have spent on this process and all below it, ended ones too."""
+    known = [_known(Path(f"/proc/{member}")) for member in family(os.getpid())]
+    ticks = sum(int(ticks) for each in known for ticks in each[_TICKS])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _known(process: Path) -> list[str]:
+    """What the system tells of a process, behind its name; nothing of one that is gone."""
+    try:
+        return (process / "stat").read_text().rsplit(")", 1)[1].split()
+    except OSError:
+        return []
 
 
 def count_of(data: Path, kind: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from bench.nexmark.latency import WARM, Arrivals, Watch, waits
 from bench.nexmark.measuring import RunError, measure, resident
 from bench.nexmark.penstock_run import QUERIES, SYNCHRONIZED
 from bench.nexmark.results import Outcome, Results
+from bench.nexmark.worker import Job, family
 
 PEERS = ROOT / "bench" / "nexmark" / "peers"
 
@@ -113,6 +115,19 @@ def test_a_run_is_measured_from_outside(engine: Engine, tmp_path: Path) -> None:
     assert resident(1) > 0
 
 
+def test_work_is_that_of_a_process_and_all_below_it(tmp_path: Path) -> None:
+    job = Job("q0", tmp_path, tmp_path, tmp_path / "report.json", launched=0.0)
+    busy = "import time\nwhile time.process_time() < 0.5: pass"
+    with job.timed():
+        subprocess.run([sys.executable, "-c", busy], check=True)
+        with subprocess.Popen(
+            [sys.executable, "-c", f"{busy}\nopen(0).read()"], stdin=-1
+        ) as waiting:
+            assert waiting.pid in family(os.getpid())
+            waiting.communicate()
+    assert job.told["processors"] > 0.9
+
+
 def test_a_failure_tells_why(engine: Engine, tmp_path: Path) -> None:
     with pytest.raises(RunError, match="ValueError: no such thing"):
         measure(engine, "fails", tmp_path, tmp_path, timeout=60)
@@ -167,6 +182,21 @@ def test_the_page_shows_the_best_runs_and_their_ratios(tmp_path: Path) -> None:
     assert "| q15 (stateful) | 1,000 | cannot | 1,000 |  |  | 1.0 |  |" in shown
     assert "| stateful, geometric mean |  |  |  |  | 8.0 | 2.0 |  |" in shown
     assert "| q3 | 1,024 | 1,024 | 1,024 |  |" in page.others(results, 1_000_000)
+
+
+def test_the_page_shows_the_work_of_processors(tmp_path: Path) -> None:
+    results = Results(tmp_path / "results.json")
+    results.runs = [
+        Outcome("penstock", "q3", 2_000_000, 2, 1.0, 1.0, processors=3.0),
+        Outcome("spark", "q3", 2_000_000, 2, 7.0, 10.0, processors=18.0),
+    ]
+    assert "| q3 | 1.5 | 9.0 |  |  | 6.0 |  |  |" in page.work(results, 2_000_000)
+    results.growth = [
+        Outcome("penstock", "q3", 1_000_000, 2, 1.0, 1.0, processors=2.0),
+        Outcome("penstock", "q3", 2_000_000, 2, 1.0, 1.0, processors=3.0),
+    ]
+    assert "| q3 | 1,000 | 2,000 | 100% |" in page.growth(results.growth)
+    assert "| q3 | 2.00 | 1.50 | 33% |" in page.growth(results.growth)
 
 
 def test_the_page_shows_bounds_of_runs_that_were_broken_off(tmp_path: Path) -> None:

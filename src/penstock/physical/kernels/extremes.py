@@ -86,7 +86,7 @@ class Extremes:
             wanted[better[np.append(begins[better[1:]], True)[: len(better)]]] = True
         held = self.row >= self.new
         rows = np.flatnonzero(wanted | held)
-        n = wanted[rows] - np.where(held[rows], self.x.n[self.row[rows]], 0)
+        n: Ints = wanted[rows] - np.where(held[rows], self.x.n[self.row[rows]], 0)
         _, first, which = np.unique(
             group[rows] * self._width + code[rows], return_index=True, return_inverse=True
         )

@@ -213,7 +213,7 @@ def _settled(order: Ints, begins: Mask, code: Ints) -> Ints:
     if len(tied) == 0:
         return order
     settled, rows = order.copy(), order[tied]
-    settled[tied] = rows[record.sort_by(np.cumsum(begins)[tied], code[rows])]
+    settled[tied] = rows[record.sort_by(np.cumsum(begins, dtype=np.int64)[tied], code[rows])]
     return settled
 
 
