@@ -237,6 +237,9 @@ def test_picks_are_what_take_takes(kind: str, copies: int) -> None:
     for ours, theirs in zip(record.plain(found), expected, strict=True):
         assert ours.type == theirs.type
         assert hashable(ours.to_pylist()) == hashable(theirs.to_pylist())
+    assert np.array_equal(
+        record.hash_rows(found, len(index)), record.hash_rows(expected, len(index))
+    )
     texts = pa.types.is_dictionary(found[1].type)
     assert texts == (copies > 1), "texts are told by their places where they come again and again"
 

@@ -121,11 +121,11 @@ def numpy(column: pa.Array) -> npt.NDArray[Any]:
 def hash_rows(columns: Columns, length: int) -> Hashes:
     """A hash of each row over all its columns."""
     hashes = np.empty(length, dtype=np.uint32)
-    nested = [_column_words(c) if pa.types.is_nested(c.type) else None for c in columns]
+    whole = [_column_words(c) if _has_parts(c.type) else None for c in columns]
     for start in range(0, length, _BLOCK):
         block = slice(start, min(start + _BLOCK, length))
         state = np.full(block.stop - start, 0x51_7C_C1_B7_27_22_0A_95, dtype=np.uint64)
-        for column, known in zip(columns, nested, strict=True):
+        for column, known in zip(columns, whole, strict=True):
             state *= np.uint64(0x9FB2_1C65_1E98_DF25)
             state += _column_words(column[block]) if known is None else known[block]
             state = _mix(state)
@@ -146,7 +146,9 @@ def _column_words(column: pa.Array) -> Words:
     if pa.types.is_null(kind):
         return np.full(len(column), _NULL, dtype=np.uint64)
     if pa.types.is_dictionary(kind):
-        return _column_words(column.dictionary_decode())
+        if column.null_count:
+            return _column_words(column.dictionary_decode())
+        return _column_words(column.dictionary)[numpy(column.indices)]
     if pa.types.is_struct(kind):
         words = np.zeros(len(column), dtype=np.uint64)
         for field in column.flatten():
@@ -246,6 +248,11 @@ def _is_fixed(kind: pa.DataType) -> bool:
         or pa.types.is_dictionary(kind)
         or _is_bytes(kind)
     )
+
+
+def _has_parts(kind: pa.DataType) -> bool:
+    """Whether there are values behind those of the rows."""
+    return bool(pa.types.is_nested(kind) or pa.types.is_dictionary(kind))
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
