@@ -79,6 +79,20 @@ def test_what_views_read_is_not_dropped(db: Session) -> None:
         db.drop("x")
 
 
+def test_what_statements_read_is_not_dropped(db: Session) -> None:
+    db.sql("""
+        CREATE STREAM keyed OVER s KEY (k);
+        CREATE VIEW late AS SELECT k, t FROM keyed WHERE t > 1;
+        CREATE VIEW later AS SELECT k FROM LATE WHERE t > 2
+    """)
+    for name, reader in (("late", "later"), ("keyed", "late")):
+        with pytest.raises(PlanError, match=f"'{name}' is read by {reader}; drop those first"):
+            db.drop(name)
+    for name in ("later", "late", "keyed"):
+        db.drop(name)
+    assert list(db._engine.definitions) == ["s", "first", "second"]
+
+
 def test_a_name_is_free_again(db: Session, tmp_path: Path) -> None:
     db._engine.define("every two", Periodic(2))
     db.create_table("table", [{"a": 1}])

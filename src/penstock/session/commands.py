@@ -25,6 +25,7 @@ from penstock.runtime.objections import misnamed_format, objection
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
+from penstock.session.dependents import dependents_on
 from penstock.session.describing import described, explained, explained_rules
 from penstock.session.judging import check_memory, declared_by
 from penstock.session.punctuating import in_sql, schemes_of, waits_for
@@ -448,7 +449,7 @@ class Commands:
                 f"{name} is a {kinds[name].value.lower()}: write DROP {kinds[name].value} {name}.",
                 statement.name,
             )
-        dependents = self._dependents(name)
+        dependents = dependents_on(name, self._engine.definitions)
         if dependents:
             complaints.wrong(
                 f"{name} is read by {one_of(dependents).replace(' or ', ' and ')}. "
@@ -457,21 +458,6 @@ class Commands:
             )
         self._session.drop(name)
         return Result(f"{statement.kind.value.title()} {name} is dropped.")
-
-    def _dependents(self, name: str) -> list[str]:
-        """The definitions whose statements read this one."""
-        found = []
-        for other, definition in self._engine.definitions.items():
-            if isinstance(definition, StreamDefinition):
-                reads = [definition.source]
-            elif isinstance(definition, ViewDefinition | ClockView) and definition.text:
-                (statement,) = parse(definition.text)
-                reads = names_read(statement.query) if isinstance(statement, s.CreateView) else []
-            else:
-                reads = []
-            if name.lower() in [read.lower() for read in reads]:
-                found.append(other)
-        return found
 
     @property
     def _catalog(self) -> Catalog:

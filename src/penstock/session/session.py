@@ -41,6 +41,7 @@ from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area, st
 from penstock.runtime.spark import start_spark
 from penstock.runtime.times import Time, shown, ticks, time_types
 from penstock.session.catalog import catalog_of, scan_of
+from penstock.session.dependents import check_unread
 from penstock.session.judging import check_memory
 from penstock.session.punctuating import in_python
 from penstock.session.query import Query
@@ -282,7 +283,8 @@ class Session:
         return View(self, self._engine, name)
 
     def drop(self, name: str) -> None:
-        """Remove a view with its sinks, a source or a table, and all that was kept for it."""
+        """Remove a view with its sinks, a source or a table that nothing reads, and what is kept."""
+        check_unread(name, self._engine.definitions)
         with self._stepping:
             self._engine.drop(name)
             self._sinks = {known: s for known, s in self._sinks.items() if s.view != name}
