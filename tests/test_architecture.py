@@ -16,6 +16,7 @@ PACKAGE = ROOT / "src" / "penstock"
 # A room is a module or folder of the package. It may import from its own row and the rows above.
 ROWS = (
     ("errors",),
+    ("sorting",),
     ("record",),
     ("element",),
     ("algebra",),

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from penstock import record
+from penstock import record, sorting
 from penstock.element import hashable
 from penstock.record import Columns, Direction, Hashes
 from penstock.testing.local_runs import assert_agrees_with_reference
@@ -195,15 +195,15 @@ def test_sort_by_is_stable_and_takes_the_first_key_first(rng: Random) -> None:
             for _ in range(2)
         ]
         expected = sorted(range(50), key=lambda i: (keys[0][i], keys[1][i]))
-        assert record.sort_by(*keys).tolist() == expected
+        assert sorting.sort_by(*keys).tolist() == expected
 
 
 def test_sort_by_keys_of_which_the_last_are_in_order(rng: Random) -> None:
     first = np.array([rng.randrange(2**40) % 7 for _ in range(60)])
     then, last = np.arange(60) // 7, np.arange(60)
     expected = sorted(range(60), key=lambda i: (first[i], then[i], last[i]))
-    assert record.sort_by(first, then, last).tolist() == expected
-    assert record.sort_by(then, last).tolist() == last.tolist()
+    assert sorting.sort_by(first, then, last).tolist() == expected
+    assert sorting.sort_by(then, last).tolist() == last.tolist()
 
 
 @pytest.mark.parametrize("equal", [False, True])
@@ -213,10 +213,10 @@ def test_sort_by_keys_of_which_the_last_begin_in_the_middle(rng: Random, equal: 
     if equal:
         last[-1] = last[0]
     expected = sorted(range(60), key=lambda i: (first[i], last[i]))
-    assert record.sort_by(first, last).tolist() == expected
+    assert sorting.sort_by(first, last).tolist() == expected
 
 
-@pytest.mark.parametrize("sort", [record.by_words, record.by_digits])
+@pytest.mark.parametrize("sort", [sorting.by_words, sorting.by_digits])
 @pytest.mark.parametrize("width", [1, 16, 17, 32, 50, 64])
 def test_either_way_to_sort_words_is_stable(
     sort: Callable[[record.Words, int], record.Ints], width: int, rng: Random
@@ -246,8 +246,8 @@ def test_picks_are_what_take_takes(kind: str, copies: int) -> None:
 
 def test_sort_by_takes_the_whole_range_of_times() -> None:
     times = np.array([2**63 - 1, -(2**63), 0, 2**63 - 1, -(2**63)])
-    assert record.sort_by(times).tolist() == [1, 4, 2, 0, 3]
-    assert record.sort_by(np.array([1, 0, 1, 0, 0]), times).tolist() == [1, 4, 3, 2, 0]
+    assert sorting.sort_by(times).tolist() == [1, 4, 2, 0, 3]
+    assert sorting.sort_by(np.array([1, 0, 1, 0, 0]), times).tolist() == [1, 4, 3, 2, 0]
 
 
 @pytest.mark.parametrize("node", NODES)

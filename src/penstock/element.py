@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.record import Columns, Ints, Mask
 
 INF = int(np.iinfo(np.int64).max)
@@ -181,7 +181,7 @@ def clamp(x: Elements, w: int) -> Elements:
 
 def in_time_order(x: Elements) -> Elements:
     """By (ts, te), the order of physical streams."""
-    return x.take(record.sort_by(x.ts, x.te))
+    return x.take(sorting.sort_by(x.ts, x.te))
 
 
 def changes(x: Elements) -> Elements:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.algebra.evaluate import evaluate, evaluate_mask
 from penstock.algebra.expr import Call, Expr, columns, conjunction
 from penstock.element import Elements
@@ -70,5 +70,5 @@ def _keys(left: Elements, right: Elements, conditions: Sequence[Expr]) -> tuple[
 
 def _sorted(key: Columns, rows: int) -> tuple[Hashes, Ints]:
     hashes = record.hash_rows(key, rows)
-    order = record.sort_hashes(hashes)
+    order = sorting.sort_hashes(hashes)
     return hashes[order], order

@@ -19,7 +19,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat
@@ -104,7 +104,7 @@ def _open(x: Elements, ts: Ints) -> Elements:
 
 def distinct_hashes(hashes: record.Hashes) -> record.Hashes:
     """Sorted, each once: the needles of a probe."""
-    found = hashes[record.sort_hashes(hashes)]
+    found = hashes[sorting.sort_hashes(hashes)]
     return found[record.starts_of(found)]
 
 

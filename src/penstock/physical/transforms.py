@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.algebra.evaluate import evaluate, evaluate_ints, evaluate_mask
 from penstock.algebra.expr import Column, Expr
 from penstock.element import BEGIN, INF, Elements, add_time, concat
@@ -124,7 +124,7 @@ class Foremost:
         rows, group = rows[crowded], group[crowded]
         values = record.take(x.key([name for name, _ in self.order]), rows)
         code = record.order_codes(values, [each for _, each in self.order], len(rows))
-        in_order = record.sort_by(group, code)
+        in_order = sorting.sort_by(group, code)
         start = np.flatnonzero(record.starts_of(group))
         last = np.zeros(int(group.max(initial=0)) + 1, dtype=np.int64)
         last[group[start]] = code[in_order[start + self.limit - 1]]

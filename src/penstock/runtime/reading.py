@@ -19,7 +19,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.element import BEGIN, INF, Elements, changes, concat, consolidate, intervals
 from penstock.errors import PlanError
 from penstock.physical.cutting import with_times
@@ -125,9 +125,9 @@ class Reading:
         x = changes(x.where((x.te >= self.since) & (x.ts < self.until)))
         x = x.where((x.ts >= self.since) & (x.ts < self.until))
         x = _copies(x, np.abs(x.n))
-        x = x.take(record.sort_by(record.canonical_order(x.columns, len(x))))
+        x = x.take(sorting.sort_by(record.canonical_order(x.columns, len(x))))
         op, replaced = self._operations(x)
-        order = record.sort_by(x.ts, op)
+        order = sorting.sort_by(x.ts, op)
         order = order[~replaced[order]]
         x = x.take(order)
         return self._batch(x, [self._times(x.ts)], pa.array(_OPS[op[order]]))
@@ -137,7 +137,7 @@ class Reading:
         comes = (x.n > 0).astype(np.int64)
         keyed = (*x.key(self.area.key), pa.array(x.ts))
         at = record.group_rows(keyed, record.hash_rows(keyed, len(x))).code
-        order = record.sort_by(at, comes)
+        order = sorting.sort_by(at, comes)
         start = np.flatnonzero(record.starts_of(at[order], comes[order]))
         place = np.empty(len(x), dtype=np.int64)
         place[order] = np.arange(len(x)) - np.repeat(start, np.diff(start, append=len(x)))

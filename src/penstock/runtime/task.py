@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.element import INF, Elements, concat
 from penstock.physical.kernel import Kernel, Write
 from penstock.physical.program import (
@@ -331,7 +331,7 @@ class RoundTask:
                 return dict.fromkeys(range(self._spec.tasks), out)
             case "spread":
                 owner = self._spec.task_of(record.hash_rows(out.key(edge.key), len(out)))
-                order = record.sort_by(owner)
+                order = sorting.sort_by(owner)
                 bounds = np.searchsorted(owner[order], np.arange(self._spec.tasks + 1))
                 parts = out.take(order)
                 return {

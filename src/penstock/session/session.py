@@ -283,7 +283,7 @@ class Session:
         return View(self, self._engine, name)
 
     def drop(self, name: str) -> None:
-        """Remove a view with its sinks, a source or a table that nothing reads, and what is kept."""
+        """Remove a view with its sinks, a source or a table, and what was kept for it."""
         check_unread(name, self._engine.definitions)
         with self._stepping:
             self._engine.drop(name)

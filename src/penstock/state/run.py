@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.element import Elements
@@ -87,7 +87,7 @@ def split_runs(spec: AreaSpec, x: Elements, apart: Mask) -> list[Run]:
     """Elements as two runs by hash, but those that are apart in no order; neither is empty."""
     hashes = hash_keys(spec, x)
     over, stays = x.where(apart), np.flatnonzero(~apart)
-    stays = stays[record.sort_hashes(hashes[stays])]
+    stays = stays[sorting.sort_hashes(hashes[stays])]
     others = x.take(stays).plain()
     runs = [
         run_in_order(over, hashes[apart], over.te),
@@ -101,7 +101,7 @@ def run_of(spec: AreaSpec, x: Elements, hashes: Hashes, keep: Ints) -> Run:
     keys: Hashes | Ints = hashes if spec.order == "hash" else x.ts
     if np.all(keys[1:] >= keys[:-1]):
         return run_in_order(x, hashes, keep)
-    order = record.sort_hashes(hashes) if spec.order == "hash" else record.sort_by(x.ts)
+    order = sorting.sort_hashes(hashes) if spec.order == "hash" else sorting.sort_by(x.ts)
     return run_in_order(x.take(order), hashes[order], keep[order])
 
 

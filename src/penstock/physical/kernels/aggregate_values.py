@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import sorting
 from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
 from penstock.element import Elements, running_sum
 from penstock.physical import exact
@@ -163,7 +163,7 @@ def multisets(
     row, frame = frames.placed(place)
     code = value_codes(x, args)[row]
     group = frames.group[frame]
-    order = record.sort_by(group, code)
+    order = sorting.sort_by(group, code)
     fresh = starts_of(group[order], code[order])
     holder = row[order[fresh]]
     offset = np.searchsorted(group[order[fresh]], np.arange(len(frames.row)))
@@ -222,7 +222,7 @@ def _lists(function: str, kind: pa.DataType, m: Multisets) -> pa.Array:
     owner = np.repeat(np.arange(len(length)), length)
     in_frame = begin[owner] + np.arange(len(owner)) - (np.cumsum(length) - length)[owner]
     copies = held[owner] if function == "collect_list" else np.ones(len(owner), dtype=np.int64)
-    sequence = record.sort_by(in_frame, value[owner])
+    sequence = sorting.sort_by(in_frame, value[owner])
     row = np.repeat(m.holder[value[owner]][sequence], copies[sequence])
     sizes = np.bincount(in_frame, weights=copies, minlength=len(m.total)).astype(np.int64)
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penstock import record
+from penstock import sorting
 from penstock.element import INF
 from penstock.record import Ints, Mask, starts_of
 
@@ -125,7 +125,7 @@ def _near(number: Ints, low: Ints, limit: int) -> Mask:
     size = np.bincount(low, minlength=len(number))[low]
     known = 2 * limit
     ordered = np.flatnonzero(size > known)
-    ordered = ordered[record.sort_by(number[ordered])]
+    ordered = ordered[sorting.sort_by(number[ordered])]
     while len(ordered):
         first = ordered[index[ordered] < known].reshape(-1, known)
         border = np.empty(len(number), dtype=np.int64)

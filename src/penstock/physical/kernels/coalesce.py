@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.element import Elements, consolidate
 from penstock.record import Ints, Mask
 
@@ -29,7 +29,7 @@ class Coalescing:
     def apply(self, *inputs: Elements) -> Elements:
         x = consolidate(inputs[0])
         group = record.group_rows(x.columns, record.hash_rows(x.columns, len(x))).code
-        order = record.sort_by(group, x.n, x.ts)
+        order = sorting.sort_by(group, x.n, x.ts)
         x, group = x.take(order), group[order]
         adjoins = ~record.starts_of(group, x.n)
         adjoins[1:] &= x.ts[1:] == x.te[:-1]

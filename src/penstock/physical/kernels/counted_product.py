@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.algebra.expr import Expr
 from penstock.element import INF, Elements, add_up, concat
 from penstock.physical.combinations import combinations, side_by_side
@@ -108,7 +108,7 @@ class CountedProduct:
             results = record.group_rows(shown.columns, record.hash_rows(shown.columns, len(shown)))
             records = record.take(shown.columns, results.first)
             rows = dict(zip(order, (changed[found[0]], *found[1:]), strict=True))
-            by_record = record.sort_by(rows[i], results.code)
+            by_record = sorting.sort_by(rows[i], results.code)
             mine = [rows[j][by_record] for j in range(len(sides))]
             for change, place in _expanded(side.code, mine[i]):
                 weights = _products(sides, i, change, [own[place] for own in mine])

@@ -18,7 +18,7 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.element import Elements, concat, consolidate, intersect
@@ -104,7 +104,7 @@ def _sorted_side(x: Elements, key: tuple[str, ...], null_safe: tuple[bool, ...])
     strict = tuple(x.column(k) for k, safe in zip(key, null_safe, strict=True) if not safe)
     x = x.where(~record.any_null(strict, len(x)))
     hashes = record.hash_rows(x.key(key), len(x))
-    order = record.sort_hashes(hashes)
+    order = sorting.sort_hashes(hashes)
     return _side(x.take(order), key, hashes[order])
 
 

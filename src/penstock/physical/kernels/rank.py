@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.algebra.evaluate import evaluate_mask
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat, spans
@@ -188,7 +188,7 @@ class TopRows:
         at_state = np.concatenate([state[new], state[gone] + 1])
         comes = np.arange(len(entry)) < len(new)
         partition = np.cumsum(states.old)[state[entry]]
-        order = record.sort_by(partition, place[entry], at_state, comes.astype(np.int64))
+        order = sorting.sort_by(partition, place[entry], at_state, comes.astype(np.int64))
         entry, at_state, comes = entry[order], at_state[order], comes[order]
         chain = starts_of(partition[order], place[entry])
         time = states.ts[at_state]
@@ -213,7 +213,7 @@ def _settled(order: Ints, begins: Mask, code: Ints) -> Ints:
     if len(tied) == 0:
         return order
     settled, rows = order.copy(), order[tied]
-    settled[tied] = rows[record.sort_by(np.cumsum(begins, dtype=np.int64)[tied], code[rows])]
+    settled[tied] = rows[sorting.sort_by(np.cumsum(begins, dtype=np.int64)[tied], code[rows])]
     return settled
 
 
@@ -278,7 +278,7 @@ class _Units(NamedTuple):
     def lasting(self, moves: _Moves) -> Elements:
         """Moves as elements, each different row for as long as it is there."""
         time = self.ts[moves.cause]
-        order = record.sort_by(moves.number, time)
+        order = sorting.sort_by(moves.number, time)
         row, ts, te, n = spans(order, starts_of(moves.number[order]), time, moves.n)
         order = ended_first(te)
         columns = record.take(self.x.columns, self.holder[moves.number[row[order]]])

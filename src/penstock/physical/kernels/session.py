@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from penstock import record
+from penstock import record, sorting
 from penstock.element import Elements, add_time, concat, consolidate
 from penstock.physical.kernel import Result, Write, at, before, distinct_hashes
 from penstock.record import Ints, starts_of
@@ -60,7 +60,7 @@ class Sessions:
         rows = len(delta) + len(known)
         group = record.group_rows(all_keys, record.hash_rows(all_keys, rows)).code
         time = np.concatenate([delta.ts, _ints(known, _LAST)])
-        order = record.sort_by(group, time)
+        order = sorting.sort_by(group, time)
         group, time = group[order], time[order]
         first = starts_of(group)
         begins = first.copy()
