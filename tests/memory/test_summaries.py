@@ -262,8 +262,11 @@ def test_example_8_7_a_sum_and_a_count_for_each_value() -> None:
     where = atoms((s, t), "A < 20, C < 20, A > 10, C > 10")
     tested = AggregateQuery((s, t), where, (s["A"], t["C"]), (Aggregate(SUM, s["B"]),))
     given = {"S": rows((11, 5), (11, 600), (20, 7), (19, -1)), "T": rows((15,), (15,), (10,))}
-    values = [(11, 2, 2, 605), (19, 1, 1, -1)]  # rows, rows with a B, their sum
-    assert state_after(aggregate_plan(tested), given) == [values, [(15, 2)]]
+    counted = [(11, 2, 605), (19, 1, -1)]  # rows, the sum of B
+    assert state_after(aggregate_plan(tested), given) == [counted, [(15, 2)]]
+    given["S"] += [((11, None, 9), 9, 2**63 - 1, 1)]
+    missed = [(11, 3, 1, 605), (19, 1, 0, -1)]  # rows, rows without a B, the sum of B
+    assert state_after(aggregate_plan(tested), given) == [missed, [(15, 2)]]
 
 
 @pytest.mark.parametrize("distinct", [False, True])

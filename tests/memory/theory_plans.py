@@ -16,7 +16,7 @@ from penstock.memory.query import AggregateQuery, Query, Stream
 from penstock.testing.random_streams import HORIZON
 
 INT = pa.int64()
-Rows = list[tuple[tuple[int, ...], int, int, int]]
+Rows = list[tuple[tuple[int | None, ...], int, int, int]]
 
 
 def scan_of(stream: Stream) -> p.Scan:
