@@ -47,10 +47,10 @@ class Source:
 
     def count(self, sums: Mapping[str, Ints], all_rows: Ints) -> Ints:
         """How many rows take part, of all there are."""
-        nothing = np.zeros_like(all_rows)
-        if self.takes_all:
-            return all_rows - sums.get(f"{self} missing", nothing)
-        return sums.get(f"{self} count", nothing)
+        if not self.takes_all:
+            return sums.get(f"{self} count", np.zeros_like(all_rows))
+        missing = sums.get(f"{self} missing")
+        return all_rows if missing is None else all_rows - missing
 
     def reads(self, names: Collection[str]) -> bool:
         return self.column in names or self.where in names
