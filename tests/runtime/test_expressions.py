@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from decimal import Decimal
+from itertools import product
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +14,16 @@ import pyarrow as pa
 import pytest
 
 from penstock.algebra import expr as ex
+from penstock.algebra import plan as p
 from penstock.algebra.evaluate import evaluate
 from penstock.algebra.expr import Call, Column, Expr, Literal, arithmetic, cast
 from penstock.element import Elements, hashable
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, PenstockError
+from penstock.runtime.analysis import SparkAnalyser
 from penstock.runtime.expressions import to_sql
+from penstock.sql import parse
+from penstock.sql.binding import Catalog, Relation, bind_query, types
+from penstock.sql.statements import Query
 from penstock.testing.random_expressions import random_expression
 
 if TYPE_CHECKING:
@@ -41,6 +48,8 @@ VALUES: dict[str, tuple[pa.DataType, list[Any]]] = {
     "single": (pa.float32(), [-math.inf, -0.0, 1e-45, 0.1, math.nan]),
     "x": (FLOAT, [math.nan, math.inf, -math.inf, -0.0, 1e-300, 1.5]),
     "y": (FLOAT, [1e300, -0.1, math.inf, 3.0, math.nan]),
+    "price": (pa.decimal128(8, 2), [Decimal("999999.99"), Decimal("-0.01"), Decimal("7.50")]),
+    "fine": (pa.decimal128(17, 9), [Decimal("-99999999.999999999"), Decimal("1.000000001")]),
     "s": (pa.string(), ["", "x", "y"]),
     "p": (BOOL, [False, True]),
     "day": (DAY, DAYS),
@@ -131,6 +140,53 @@ def test_differential_random_expressions(spark: SparkSession) -> None:
     for expr, expected in zip(exprs, in_spark(spark, exprs, table), strict=True):
         found = evaluate(expr, elements(table)).to_pylist()
         assert hashable(found) == hashable(expected), str(expr)
+
+
+@pytest.mark.spark
+def test_differential_decimals(spark: SparkSession) -> None:
+    """Decimals, beside each other and beside whole numbers and constants, as Spark types them."""
+    sides: dict[str, Expr] = {name: column(name) for name in ("price", "fine", *NUMBERS[:5])}
+    sides |= {str(n): Literal(n, pa.int32()) for n in (0, 7, 2147483647)}
+    sides["0.908"] = Literal(Decimal("0.908"), pa.decimal128(3, 3))
+    texts, exprs = [], []
+    for operator, a, b in product("+-*%", sides, sides):
+        expr = types.arithmetic(operator, sides[a], sides[b])
+        if expr is not None and pa.types.is_decimal(expr.type):
+            texts.append(f"{a} {operator} {b}")
+            exprs.append(expr)
+    assert len(texts) > 100
+    assert all(map(ex.is_simple, exprs))
+    table = random_rows(Random(1), 100)
+    found = spark.createDataFrame(table).selectExpr(*texts).toArrow()
+    for text, expr, values in zip(texts, exprs, found.columns, strict=True):
+        assert (values.type, values.to_pylist()) == (
+            expr.type,
+            evaluate(expr, elements(table)).to_pylist(),
+        ), text
+    assert [row[:9] for row in in_spark(spark, exprs, table)] == [
+        column.to_pylist()[:9] for column in found.columns
+    ]
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "%"])
+def test_decimals_that_may_not_fit_are_left_to_spark(operator: str) -> None:
+    widest = Column("widest", pa.decimal128(38, 2))
+    assert types.arithmetic(operator, widest, column("price")) is None
+    assert types.arithmetic(operator, column("x"), column("price")) is None
+
+
+@pytest.mark.spark
+def test_decimals_of_queries_are_typed_as_by_spark(spark: SparkSession) -> None:
+    """A constant has the digits it needs only where it is written as one."""
+    texts = ["-5 * d", "(2 * 3) * d", "d * CAST(3 AS INT)", "d - -0.5", "d + 1 + 1", "(7) - d"]
+    columns = pa.schema([("d", pa.decimal128(8, 2)), ("t", INT)])
+    scan = p.Scan("s", columns, append_only=True, time="t")
+    catalog = Catalog({"s": Relation("source", scan, "t")}, INT)
+    (query,) = parse(f"SELECT {', '.join(f'{e} AS c{i}' for i, e in enumerate(texts))} FROM s")
+    assert isinstance(query, Query)
+    plan = bind_query(query, catalog, SparkAnalyser(spark)).plan
+    expected = spark.createDataFrame([], "d DECIMAL(8, 2)").selectExpr(*texts).toArrow().schema
+    assert plan.schema.types == expected.types
 
 
 LOWEST = Literal(-(2**63), INT)

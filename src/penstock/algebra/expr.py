@@ -26,6 +26,8 @@ CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST, UP_TO)
 """Functions of times, known in kernels only: NULL is never. See `penstock.rewrite.closing`."""
 
 _WHOLE = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+DIGITS = dict(zip(_WHOLE, (3, 5, 10, 20), strict=True))
+"""How many digits the decimal has that Spark makes of a whole number."""
 _DAY, _LOCAL, _INSTANT = pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")
 
 
@@ -161,6 +163,8 @@ def takes(call: Call) -> bool:
             return number and types == [call.type]
         case "/":
             return types == [pa.float64()] * 2 and call.type == pa.float64()
+        case "+" | "-" | "*" if any(map(pa.types.is_decimal, types)):
+            return all(map(pa.types.is_decimal, types)) and pa.types.is_decimal(call.type)
         case "%":
             return not any(map(pa.types.is_decimal, types))
     return True
@@ -171,6 +175,8 @@ def _widens(kind: pa.DataType, other: pa.DataType) -> bool:
 
     So a day becomes its midnight, and a time without a zone the same time in UTC.
     """
+    if kind in _WHOLE and pa.types.is_decimal(other):
+        return bool(other.precision - other.scale >= DIGITS[kind])
     if kind in _WHOLE:
         return other == pa.float64() or other in _WHOLE[_WHOLE.index(kind) + 1 :]
     widened = {pa.float32(): pa.float64(), _DAY: _INSTANT, _LOCAL: _INSTANT}.get(kind)

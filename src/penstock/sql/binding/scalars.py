@@ -264,10 +264,11 @@ class Scalars:
         if type(tree) in COMPARISONS:
             return self._comparison(tree, part)
         if type(tree) in ARITHMETIC:
-            both = types.unified([part(tree.this), part(tree.expression)])
-            if not both or not types.is_plain_number(both[0].type):
+            sides = (tree.this, tree.expression)
+            a, b = map(part, sides)
+            if _has_decimal(a, b) and any(map(_is_computed, sides, (a, b))):
                 return None
-            return Call(ARITHMETIC[type(tree)], tuple(both), both[0].type)
+            return types.arithmetic(ARITHMETIC[type(tree)], a, b)
         return None
 
     def _comparison(self, tree: exp.Expr, part: Callable[[exp.Expr], Expr]) -> Expr | None:
@@ -421,3 +422,16 @@ def _function_name(node: exp.Expr) -> str:
     if isinstance(node, exp.Anonymous):
         return str(node.this).lower()
     return node.sql_name().lower() if isinstance(node, exp.Func) else ""
+
+
+def _has_decimal(*values: Expr) -> bool:
+    return any(pa.types.is_decimal(value.type) for value in values)
+
+
+def _is_computed(tree: exp.Expr, value: Expr) -> bool:
+    """Whether this is a whole constant that is not written as one: beside decimals, Spark gives it
+    as many digits as its type has."""
+    tree = unwrapped(tree)
+    written = tree.this if isinstance(tree, exp.Neg) else tree
+    whole = isinstance(value, Literal) and value.type in types.INTEGERS
+    return whole and not isinstance(written, exp.Literal)

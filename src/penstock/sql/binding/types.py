@@ -7,9 +7,10 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Call, Expr, Literal, is_simple
+from penstock.algebra.expr import DIGITS, Call, Expr, Literal, is_simple
 
 NULL = Literal(None, pa.null())
+MOST_DIGITS = 38
 INTEGERS = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 
 
@@ -26,11 +27,6 @@ def sql_type(kind: pa.DataType) -> str:
 
 def is_time(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
-
-
-def is_plain_number(kind: pa.DataType) -> bool:
-    """Whether arithmetic has the type of its operands."""
-    return kind in INTEGERS or pa.types.is_floating(kind)
 
 
 def widened(expr: Expr, kind: pa.DataType) -> Expr | None:
@@ -96,6 +92,45 @@ def _fitted(constant: Literal, kind: pa.DataType) -> Literal | None:
 def choice(test: Expr, then: Expr, otherwise: Expr) -> Expr | None:
     both = unified([then, otherwise])
     return Call("if", (test, *both), both[0].type) if both else None
+
+
+def arithmetic(operator: str, a: Expr, b: Expr) -> Expr | None:
+    """Sums and the like of two numbers, where Penstock can compute them."""
+    if any(pa.types.is_decimal(value.type) for value in (a, b)):
+        return _decimal_arithmetic(operator, a, b)
+    both = unified([a, b])
+    if both is None or not (both[0].type in INTEGERS or pa.types.is_floating(both[0].type)):
+        return None
+    return Call(operator, tuple(both), both[0].type)
+
+
+def _decimal_arithmetic(operator: str, a: Expr, b: Expr) -> Expr | None:
+    """Decimals whose exact result, as Spark types it, has a digit for all that it can be."""
+    left, right = _as_decimal(a), _as_decimal(b)
+    if left is None or right is None:
+        return None
+    p, q, s, t = left.type.precision, right.type.precision, left.type.scale, right.type.scale
+    match operator:
+        case "+" | "-":
+            scale = max(s, t)
+            precision = max(p - s, q - t) + scale + 1
+        case "*":
+            precision, scale = p + q + 1, s + t
+        case _:
+            return None
+    if precision > MOST_DIGITS:
+        return None
+    return Call(operator, (left, right), pa.decimal128(precision, scale))
+
+
+def _as_decimal(expr: Expr) -> Expr | None:
+    """A whole number as the decimal that Spark makes of it: a constant has the digits it needs."""
+    match expr:
+        case Literal(int() as value, kind) if kind in INTEGERS:
+            return Literal(Decimal(value), pa.decimal128(len(str(abs(value))), 0))
+    if expr.type in DIGITS:
+        return widened(expr, pa.decimal128(DIGITS[expr.type], 0))
+    return expr if pa.types.is_decimal(expr.type) else None
 
 
 def quotient(a: Expr, b: Expr) -> Expr | None:
