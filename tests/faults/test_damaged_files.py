@@ -15,7 +15,7 @@ import pytest
 
 from penstock.errors import StateError
 from penstock.runtime import jobs
-from penstock.state.log import Log, read_manifest
+from penstock.state.log import LAYOUT, Log, read_manifest
 from penstock.testing import scripts
 from penstock.testing.scripts import STEP, Advance, Operation, Outcome, Rows, Script
 from tests.faults.pipelines import assert_same, operations, script
@@ -169,10 +169,22 @@ def test_every_byte_of_the_log_matters(example: Example, tmp_path: Path) -> None
     ids=str,
 )
 def test_a_log_of_another_version_is_an_error_that_names_it(body: object, tmp_path: Path) -> None:
+    if isinstance(body, dict):
+        body = {"layout": LAYOUT, **body}
     text = json.dumps(body).encode()
     path = tmp_path / f"{1:020d}.json"
     path.write_bytes(b"%08x\n" % zlib.crc32(text) + text)
     with pytest.raises(StateError) as error:
+        Log(tmp_path)
+    assert error.value.path == path
+
+
+@pytest.mark.parametrize("layout", [{}, {"layout": LAYOUT + 1}, {"layout": "new"}], ids=str)
+def test_state_of_another_layout_is_refused(layout: dict[str, object], tmp_path: Path) -> None:
+    text = json.dumps({**layout, "actions": [], "note": {}}).encode()
+    path = tmp_path / f"{1:020d}.json"
+    path.write_bytes(b"%08x\n" % zlib.crc32(text) + text)
+    with pytest.raises(StateError, match=r"another version of Penstock.*another path") as error:
         Log(tmp_path)
     assert error.value.path == path
 

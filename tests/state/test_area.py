@@ -66,6 +66,30 @@ def test_pairs_of_equal_hashes_come_a_bounded_number_at_a_time(
     assert all(len(batch) <= max(pairs, widest) for batch in batches)
 
 
+@pytest.mark.parametrize("pairs", [1, 7, 1000])
+def test_needles_that_are_equal_are_looked_up_once(
+    pairs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(area_module, "_PAIRS", pairs)
+    rng = Random(pairs)
+    area = in_runs(rng, random_elements(rng, 60))
+    known = np.concatenate([run.hashes for run in area.runs])
+    needles = np.sort(rng.choices([*known.tolist(), 5, 6], k=90)).astype(np.uint32)
+    found = sorted(
+        (i, area.runs.index(run), j)
+        for run, needle, row in area.matches(needles)
+        for i, j in zip(needle.tolist(), row.tolist(), strict=True)
+    )
+    assert found == [
+        (i, number, j)
+        for i, needle in enumerate(needles)
+        for number, run in enumerate(area.runs)
+        for j in np.flatnonzero(run.hashes == needle).tolist()
+    ]
+    assert area.lookups == [len(np.unique(needles))]
+    assert list(area.matches(needles[:0])) == []
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_a_range_of_time_is_what_begins_in_it(seed: int) -> None:
     rng = Random(seed)

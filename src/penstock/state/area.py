@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from penstock import record
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.record import Hashes, Ints
 from penstock.state.run import AreaSpec, Run
@@ -37,15 +38,23 @@ class Area:
         places = [_members(hashes, run.hashes) for run in self.runs]
         found = [np.empty(0, dtype=np.uint32)]
         found += [run.hashes[rows] for run, rows in zip(self.runs, places, strict=True)]
-        parts = [run.elements.take(rows) for run, rows in zip(self.runs, places, strict=True)]
+        there = zip(self.runs, places, strict=True)
+        parts = [run.elements.take(rows) for run, rows in there if len(rows)]
         return concat(self.spec.schema, parts), np.concatenate(found)
 
     def matches(self, hashes: Hashes) -> Iterator[tuple[Run, Ints, Ints]]:
-        """Per run, the pairs (needle, row) of equal hashes; needles are sorted."""
-        self.lookups.append(len(hashes))
+        """Per run, the pairs (needle, row) of equal hashes; needles are sorted.
+
+        Needles that are equal are looked up once: of a stream with hot keys, most are.
+        """
+        first = np.flatnonzero(record.starts_of(hashes))
+        repeats = np.diff(first, append=len(hashes))
+        distinct = hashes[first]
+        self.lookups.append(len(distinct))
         for run in self.runs:
-            for needles, rows in equal_pairs(hashes, run.hashes):
-                yield run, needles, rows
+            for found, rows in equal_pairs(distinct, run.hashes):
+                for pair, needles in ranges(first[found], repeats[found]):
+                    yield run, needles, rows[pair]
 
     def needed(self) -> Elements:
         """Every row that is still needed."""

@@ -1,4 +1,4 @@
-"""How a run is laid out as an Arrow batch.
+"""How a run is laid out as two Arrow batches: its hashes, and its rows.
 
 Numbers that are all the same, as most of those that say when rows are valid are, take no place.
 State is otherwise laid out as kernels read it, so that a file can be used as it lies on disk. What
@@ -9,48 +9,59 @@ base, and a text that comes again and again may be written once (`record.pick`).
 from __future__ import annotations
 
 import json
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from penstock.element import INF, Elements
-from penstock.record import Ints
+from penstock.record import Hashes, Ints
 from penstock.record import numpy as values_of
-from penstock.state.run import AreaSpec, Run, Statistics
+from penstock.state.run import AreaSpec, Run
 
-_TIMES = ("__ts", "__te", "__n", "__keep", "__hash")
+_TIMES = ("__ts", "__te", "__n", "__keep")
 _BASES, _PACKED = b"bases", b"packed"
+_Smaller: TypeAlias = tuple[pa.Array, int | None]
 _SMALLER = (np.uint8, np.uint16, np.uint32)
 
 
-def to_batch(run: Run, packed: bool) -> pa.RecordBatch:
-    """Packed runs need rows longer than they begin: `keep` is after `ts`."""
+def to_batches(run: Run, packed: bool) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """The hashes, and the rows; of packed runs, rows must be kept longer than they begin."""
     x, te, keep = run.elements, run.elements.te, run.keep
     if packed:
         te, keep = np.where(te == INF, 0, te - x.ts), np.where(keep == te, 0, keep - x.ts)
-    numbers = [pa.array(each) for each in (x.ts, te, x.n, keep, run.hashes, *x.sums.values())]
+    smaller = _small if packed else _same
     columns = [(column, None) if not packed else _small(column) for column in x.columns]
-    columns += [_small(column) if packed else _same(column) for column in numbers]
+    columns += [smaller(pa.array(each)) for each in (x.ts, te, x.n, keep, *x.sums.values())]
+    names = [*x.schema.names, *_TIMES, *x.sums]
+    return _batch([smaller(pa.array(run.hashes))], ["hash"], packed), _batch(columns, names, packed)
+
+
+def _batch(columns: list[_Smaller], names: list[str], packed: bool) -> pa.RecordBatch:
     arrays, bases = zip(*columns, strict=True)
-    batch = pa.RecordBatch.from_arrays(list(arrays), names=[*x.schema.names, *_TIMES, *x.sums])
-    said = {_BASES: json.dumps(bases), _PACKED: json.dumps(packed)}
-    return batch.replace_schema_metadata(said)
+    batch = pa.RecordBatch.from_arrays(list(arrays), names=names)
+    return batch.replace_schema_metadata({_BASES: json.dumps(bases), _PACKED: json.dumps(packed)})
 
 
-def from_batch(spec: AreaSpec, batch: pa.RecordBatch, statistics: Statistics) -> Run:
+def hashes_of(batch: pa.RecordBatch) -> Hashes:
+    (base,) = json.loads(batch.schema.metadata[_BASES])
+    return _numbers(batch.column(0), base).astype(np.uint32, copy=False)
+
+
+def rows_of(spec: AreaSpec, batch: pa.RecordBatch) -> tuple[Elements, Ints]:
+    """The elements, and until when they are kept."""
     width, said = len(spec.schema), batch.schema.metadata
     bases = json.loads(said[_BASES])
     columns = tuple(map(_column, batch.columns[:width], spec.schema.types, bases))
-    ts, te, n, keep, hashes, *sums = map(_numbers, batch.columns[width:], bases[width:])
+    ts, te, n, keep, *sums = map(_numbers, batch.columns[width:], bases[width:])
     if json.loads(said[_PACKED]):
         te = np.where(te == 0, INF, ts + te)
         keep = np.where(keep == 0, te, ts + keep)
     weights = dict(zip(batch.schema.names[width + len(_TIMES) :], sums, strict=True))
-    x = Elements(spec.schema, columns, ts, te, n, weights)
-    return Run(x, hashes.astype(np.uint32, copy=False), keep, statistics)
+    return Elements(spec.schema, columns, ts, te, n, weights), keep
 
 
-def _same(column: pa.Array) -> tuple[pa.Array, int | None]:
+def _same(column: pa.Array) -> _Smaller:
     """No bytes and the one value that all rows have, or the column and None."""
     values = _integers(column)
     if len(values) == 0 or values[0] != values[-1] or np.any(values != values[0]):
@@ -58,7 +69,7 @@ def _same(column: pa.Array) -> tuple[pa.Array, int | None]:
     return pa.nulls(len(column)), int(values[0])
 
 
-def _small(column: pa.Array) -> tuple[pa.Array, int | None]:
+def _small(column: pa.Array) -> _Smaller:
     """The column as what is to be added to a base, or as it is and None."""
     kind = column.type
     whole = pa.types.is_integer(kind) or pa.types.is_timestamp(kind)

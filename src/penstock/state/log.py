@@ -31,6 +31,9 @@ from penstock.state.manifest import (
 T = TypeVar("T")
 
 CHECKPOINT_EVERY = 50
+LAYOUT = 2
+"""A number for all that a state directory holds, and another one whenever that changes: state that
+an operator of another version wrote can look right and mean something else."""
 _COMMIT, _CHECKPOINT = ".json", ".checkpoint"
 
 
@@ -112,7 +115,7 @@ def _path(directory: Path, version: int, suffix: str) -> Path:
 
 def _create(path: Path, body: dict[str, Any]) -> None:
     """A file with this content, or none; an error where there is one already."""
-    text = json.dumps(body).encode()
+    text = json.dumps({"layout": LAYOUT, **body}).encode()
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with open(temporary, "wb") as file:
         file.write(b"%08x\n" % zlib.crc32(text) + text)
@@ -143,10 +146,20 @@ def _read(path: Path) -> dict[str, Any]:
 def _parsed(path: Path, parse: Callable[[dict[str, Any]], T]) -> T:
     data = _read(path)
     try:
+        layout = data.pop("layout", None)
+        if layout != LAYOUT:
+            raise StateError(path, _other_layout(layout))
         return parse(data)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         problem = f"it is not what this version of Penstock writes ({error!r})"
         raise StateError(path, problem) from error
+
+
+def _other_layout(found: object) -> str:
+    return (
+        f"it was written by another version of Penstock (layout {found or 1}, and this version "
+        f"reads {LAYOUT}). Use that version, or begin anew with another path."
+    )
 
 
 def _actions_from_json(data: dict[str, Any]) -> list[Action]:

@@ -7,7 +7,9 @@ results that are over when they are written have no order: no step reads them ag
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -20,6 +22,7 @@ from penstock.element import Elements
 from penstock.record import Hashes, Ints, Mask
 
 Order: TypeAlias = Literal["hash", "time"]
+Reader: TypeAlias = Callable[[], tuple[Elements, Ints]]
 _QUANTILES = 16
 _SAMPLE = 4096
 
@@ -61,15 +64,31 @@ class Statistics:
         return self.rows * passed // len(self.keep_quantiles)
 
 
-@dataclass(frozen=True, slots=True)
 class Run:
-    elements: Elements
-    hashes: Hashes
-    keep: Ints
-    statistics: Statistics
+    """The hashes of a run, and its rows, which are read when they are asked for.
+
+    What is looked up and not found asks for no rows.
+    """
+
+    def __init__(self, hashes: Hashes, statistics: Statistics, read: Reader) -> None:
+        self.hashes = hashes
+        self.statistics = statistics
+        self._read = read
 
     def __len__(self) -> int:
-        return len(self.elements)
+        return len(self.hashes)
+
+    @property
+    def elements(self) -> Elements:
+        return self._rows[0]
+
+    @property
+    def keep(self) -> Ints:
+        return self._rows[1]
+
+    @cached_property
+    def _rows(self) -> tuple[Elements, Ints]:
+        return self._read()
 
 
 def sorted_run(spec: AreaSpec, x: Elements, keep: Ints | None = None) -> Run:
@@ -107,7 +126,7 @@ def run_of(spec: AreaSpec, x: Elements, hashes: Hashes, keep: Ints) -> Run:
 
 def run_in_order(x: Elements, hashes: Hashes, keep: Ints) -> Run:
     """A run of rows that are in its order already."""
-    return Run(x, hashes, keep, _statistics(x, hashes, keep))
+    return Run(hashes, _statistics(x, hashes, keep), lambda: (x, keep))
 
 
 def hash_keys(spec: AreaSpec, x: Elements) -> Hashes:
@@ -122,7 +141,8 @@ def owned(spec: AreaSpec, run: Run, low: int, high: int) -> Run:
     if spec.owner is not None:
         hashes = record.hash_rows(run.elements.key(spec.owner), len(run))
     mine = (hashes >= low) & (hashes < high)
-    return Run(run.elements.where(mine), run.hashes[mine], run.keep[mine], run.statistics)
+    x, keep = run.elements.where(mine), run.keep[mine]
+    return Run(run.hashes[mine], run.statistics, lambda: (x, keep))
 
 
 def hashed_between(run: Run, low: int, high: int) -> Run:
@@ -139,8 +159,11 @@ def place_of(hashes: Hashes, bound: int) -> int:
 
 def part_of(run: Run, start: int, stop: int) -> Run:
     """Some rows of a run; the statistics stay those of the whole."""
-    x, place = run.elements.slice(start, stop), slice(start, stop)
-    return Run(x, run.hashes[place], run.keep[place], run.statistics)
+
+    def rows() -> tuple[Elements, Ints]:
+        return run.elements.slice(start, stop), run.keep[start:stop]
+
+    return Run(run.hashes[start:stop], run.statistics, rows)
 
 
 def without_dead(spec: AreaSpec, run: Run, frontier: int) -> Run:

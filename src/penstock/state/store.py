@@ -1,8 +1,9 @@
 """Where runs are kept: in memory, or as memory-mapped Arrow files.
 
-Both keep the same thing under the same interface. A *segment* is a file of one or more runs, each a
-complete Arrow IPC file with a checksum in its reference. A run is verified when a process opens it
-first: a damaged file is an error, never an answer.
+Both keep the same thing under the same interface. A *segment* is a file of one or more runs: the
+hashes of each and then its rows, both complete Arrow IPC files with checksums in its reference.
+They are verified when a process reads them first: a damaged file is an error, never an answer. Rows
+of a run that nothing was found in are not read at all.
 """
 
 from __future__ import annotations
@@ -17,16 +18,24 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from io import BufferedWriter
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import pyarrow as pa
 
 from penstock.errors import StateError
-from penstock.state.layout import from_batch, to_batch
+from penstock.state.layout import hashes_of, rows_of, to_batches
 from penstock.state.run import AreaSpec, Run, Statistics, hashed_between
 
 _ALIGNMENT = 64
 ALL_HASHES = (0, 1 << 32)
+
+
+class Stretch(NamedTuple):
+    """A part of a segment."""
+
+    offset: int = 0
+    length: int = 0
+    checksum: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +49,8 @@ class RunRef:
     """
 
     segment: str
-    offset: int
-    length: int
-    checksum: int
+    index: Stretch
+    rows: Stretch
     statistics: Statistics
     owners: tuple[int, int] = ALL_HASHES
     hashes: tuple[int, int] = ALL_HASHES
@@ -55,13 +63,13 @@ class RunRef:
 
     @property
     def place(self) -> str:
-        return f"{self.segment}:{self.offset}"
+        return f"{self.segment}:{self.index.offset}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As few parts as can be: a step sends thousands to each task."""
         statistics = tuple(getattr(self.statistics, name) for name in _STATISTICS)
-        values = tuple(getattr(self, name) for name in _REF if name != "statistics")
-        return _run_ref, (statistics, *values)
+        places = tuple(self.index), tuple(self.rows)
+        return _run_ref, (statistics, self.segment, *places, *(getattr(self, n) for n in _REST))
 
     def to_json(self) -> dict[str, Any]:
         values = {name: getattr(self, name) for name in _REF}
@@ -73,16 +81,21 @@ class RunRef:
         known["hash_range"] = tuple(known["hash_range"])
         known["keep_quantiles"] = tuple(known["keep_quantiles"])
         ranges = {name: tuple(data[name]) for name in ("owners", "hashes")}
-        return RunRef(**{**data, "statistics": Statistics(**known), **ranges})
+        places = {name: Stretch(*data[name]) for name in ("index", "rows")}
+        return RunRef(**{**data, "statistics": Statistics(**known), **ranges, **places})
+
+
+_Place: TypeAlias = tuple[int, int, int]
 
 
 def _run_ref(
-    statistics: tuple[Any, ...], segment: str, offset: int, length: int, checksum: int, *rest: Any
+    statistics: tuple[Any, ...], segment: str, index: _Place, rows: _Place, *rest: Any
 ) -> RunRef:
-    return RunRef(segment, offset, length, checksum, Statistics(*statistics), *rest)
+    return RunRef(segment, Stretch(*index), Stretch(*rows), Statistics(*statistics), *rest)
 
 
 _REF = tuple(field.name for field in fields(RunRef))
+_REST = _REF[_REF.index("statistics") + 1 :]
 _STATISTICS = tuple(field.name for field in fields(Statistics))
 
 
@@ -97,7 +110,7 @@ class MemoryStore:
         self._runs: dict[str, Run] = {}
 
     def write(self, run: Run) -> RunRef:
-        ref = RunRef(uuid.uuid4().hex, 0, 0, 0, run.statistics)
+        ref = RunRef(uuid.uuid4().hex, Stretch(), Stretch(), run.statistics)
         self._runs[ref.name] = run
         return ref
 
@@ -157,22 +170,26 @@ class FileStore:
         try:
             with pa.memory_map(str(path)) as mapped:
                 whole = mapped.read_buffer()
-            start = min(ref.offset, whole.size)
-            data = whole.slice(start, min(ref.length, whole.size - start))
-            found = zlib.crc32(data)
-            if found != ref.checksum or data.size != ref.length:
-                raise StateError(path, _damaged(ref, found, data.size))
-            batch = pa.ipc.open_file(data).get_batch(0)
         except (OSError, pa.ArrowInvalid) as error:
             raise StateError(path, str(error)) from error
-        return from_batch(spec, batch, ref.statistics)
+        hashes = hashes_of(_read(path, whole, ref.index))
+        return Run(hashes, ref.statistics, lambda: rows_of(spec, _read(path, whole, ref.rows)))
 
 
-def _damaged(ref: RunRef, checksum: int, size: int) -> str:
-    return (
-        f"the run at byte {ref.offset} has checksum {checksum} over {size} bytes, "
-        f"expected {ref.checksum} over {ref.length}"
-    )
+def _read(path: Path, segment: pa.Buffer, place: Stretch) -> pa.RecordBatch:
+    start = min(place.offset, segment.size)
+    data = segment.slice(start, min(place.length, segment.size - start))
+    found = zlib.crc32(data)
+    if found != place.checksum or data.size != place.length:
+        raise StateError(
+            path,
+            f"at byte {place.offset} the checksum is {found} over {data.size} bytes, "
+            f"expected {place.checksum} over {place.length}",
+        )
+    try:
+        return pa.ipc.open_file(data).get_batch(0)
+    except (OSError, pa.ArrowInvalid) as error:
+        raise StateError(path, str(error)) from error
 
 
 class Writing:
@@ -225,14 +242,16 @@ class SegmentWriter:
         whole: str | None = None,
     ) -> RunRef:
         """Packed runs are smaller, and have to be unpacked when they are opened."""
+        index, rows = map(self._append, to_batches(run, packed))
+        return RunRef(self.name, index, rows, run.statistics, owners, whole=whole or self.name)
+
+    def _append(self, batch: pa.RecordBatch) -> Stretch:
         offset = self._file.tell()
         part = _ChecksummedPart(self._file)
-        batch = to_batch(run, packed)
         with pa.ipc.new_file(pa.PythonFile(part, mode="w"), batch.schema) as writer:
             writer.write_batch(batch)
         self._file.write(bytes(-part.length % _ALIGNMENT))
-        known = (part.checksum, run.statistics, owners)
-        return RunRef(self.name, offset, part.length, *known, whole=whole or self.name)
+        return Stretch(offset, part.length, part.checksum)
 
 
 class _ChecksummedPart:
