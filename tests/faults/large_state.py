@@ -4,8 +4,8 @@
 
 Items come and stay, each with a payload; sales are joined with them. The limit is one of heap
 (RLIMIT_DATA): files that are mapped do not count, and need not stay in memory. It holds for this
-process, beyond what it has at first, or (spark) for Python workers, from whoever starts them. The
-steps of a run are enough for one merge of most of the state; with `whole`, it is not made in parts.
+process, beyond what it has at first, or (spark) for Python workers, from whoever starts them. Most
+of the state is merged once, from step MERGED on, over some ten steps; with `whole`, not in parts.
 """
 
 from __future__ import annotations
@@ -105,6 +105,14 @@ def limits_of_workers(jobs: SparkJobs) -> set[int]:
     return set(rows["id"].to_pylist())
 
 
+def bytes_of(progress: dict[str, Any]) -> int:
+    return sum(area["bytes"] for area in progress["state"].values())
+
+
+def on_disk(engine: Engine) -> int:
+    return sum(path.stat().st_size for path in engine.runs.iterdir())
+
+
 def main(directory: str, steps: int, megabytes: int, where: str = "here") -> dict[str, Any]:
     jobs: Jobs = SparkJobs(start_spark("local[2]")) if where == "spark" else LocalJobs()
     compaction.FANS = (MERGED,)
@@ -117,10 +125,11 @@ def main(directory: str, steps: int, megabytes: int, where: str = "here") -> dic
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
         limits = {limit}
     engine = Engine(Path(directory), jobs, Options(tasks=1, grace=0.0, keep_input=False))
-    progress = list(run(engine, steps))
+    sizes = [(bytes_of(progress), on_disk(engine)) for progress in run(engine, steps)]
     found = {
-        "state": sum(area["bytes"] for area in progress[-1]["state"].values()),
-        "disk": sum(path.stat().st_size for path in engine.runs.iterdir()),
+        "state": sizes[-1][0],
+        "disk": sizes[-1][1],
+        "most": max(disk / state for state, disk in sizes),
         "limits": sorted(limits),
         "right": is_right(engine, steps),
     }

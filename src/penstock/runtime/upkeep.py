@@ -14,7 +14,7 @@ from penstock.state.compaction import Use, choose, together
 from penstock.state.manifest import AreaState, Manifest
 from penstock.state.store import RunRef
 
-MERGED_PER_BYTE = 4
+MERGED_PER_BYTE = 2
 
 
 def compactions(

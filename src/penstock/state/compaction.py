@@ -24,7 +24,7 @@ from penstock.element import INF, concat, consolidation
 from penstock.state.run import AreaSpec, Run, Statistics, clamped, part_of, run_of, without_dead
 
 FANS: tuple[int, ...] = (8, 16, 32, 64, 128, 256)
-PART = 1 << 25
+PART = 1 << 23
 _BYTES_PER_LOOKUP = 40
 _BYTES_PER_RUN = 20_000
 _CLASS_BITS = 3
