@@ -69,7 +69,7 @@ def compare_engines(given: argparse.Namespace, files: Files, results: Results) -
 
 def measure_growth(given: argparse.Namespace, files: Files, results: Results) -> None:
     sizes = list(map(int, given.sizes))
-    grow(results, given.queries or GROWING.split(","), sizes, files, given.timeout)
+    grow(results, given.queries or GROWING.split(","), sizes, files, given.repeat)
 
 
 def measure_latencies(given: argparse.Namespace, files: Files, results: Results) -> None:

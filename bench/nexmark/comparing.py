@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from bench.nexmark.data import WARM_EVENTS, WARM_FILES, made, place
@@ -16,6 +18,8 @@ from bench.nexmark.growing import STEPWISE
 from bench.nexmark.measuring import RunError, TooSlowError, measure
 from bench.nexmark.penstock_run import SYNCHRONIZED
 from bench.nexmark.results import Outcome, Results
+
+LONGEST = 3600.0
 
 
 @dataclass(frozen=True)
@@ -87,21 +91,20 @@ def outcome(
 
 
 def grow(
-    results: Results, queries: Iterable[str], sizes: Iterable[int], files: Files, timeout: float
+    results: Results, queries: Iterable[str], sizes: Iterable[int], files: Files, repeat: int
 ) -> None:
     """Penstock alone, step by step, over more and more events; before, over a middling number.
 
-    Files that were not there before are deleted.
+    It may take its time. Files that were not there before are deleted.
     """
     wanted, sizes = tuple(queries), sorted(sizes)
     there = {events for events in sizes if files.place(events).exists()}
     warm = files.of(sizes[len(sizes) // 2], False)
-    known = {(run.query, run.events) for run in results.growth}
-    for query in wanted:
-        for events in sizes:
-            if (query, events) not in known:
-                results.growth.append(outcome(STEPWISE, query, events, files, timeout, warm))
-                results.write()
+    known = Counter((run.query, run.events) for run in results.growth)
+    for query, attempt, events in product(wanted, range(repeat), sizes):
+        if known[query, events] <= attempt:
+            results.growth.append(outcome(STEPWISE, query, events, files, LONGEST, warm))
+            results.write()
     for events in set(sizes) - there:
         shutil.rmtree(files.place(events), ignore_errors=True)
 

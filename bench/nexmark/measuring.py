@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bench.nexmark.engines import CORES, ROOT, Engine
-from bench.nexmark.worker import BEGUN, family
+from bench.nexmark.worker import BEGUN, REACHED, family
 
 EVERY = 0.5
 LONGEST_START = 300.0
@@ -22,12 +22,13 @@ LONGEST_START = 300.0
 @dataclass(frozen=True)
 class Measured:
     """Seconds of the start and of the run, the most memory, in bytes, at any moment, and the
-    seconds that processors worked, where that is known."""
+    seconds that processors worked, where that is known; which part of the events that is for."""
 
     startup: float
     seconds: float
     memory: int
     processors: float = 0.0
+    part: float = 1.0
 
 
 class RunError(Exception):
@@ -35,10 +36,11 @@ class RunError(Exception):
 
 
 class TooSlowError(RunError):
-    """A run was broken off: all of it takes longer than `until`, and at least as much memory."""
+    """A run was broken off: it takes longer than `until`, and at least as much memory."""
 
     def __init__(self, until: Measured) -> None:
-        super().__init__(f"it took more than {until.seconds:.0f} s")
+        part = "" if until.part == 1 else f" for {until.part:.0%} of the events"
+        super().__init__(f"it took more than {until.seconds:.0f} s{part}")
         self.until = until
 
 
@@ -77,7 +79,7 @@ def run(
             preexec_fn=two_cores,
         )
         try:
-            return _watched(process, directory / BEGUN, timeout)
+            return _watched(process, directory, timeout)
         except TooSlowError:
             raise
         except RunError as error:
@@ -90,15 +92,16 @@ def two_cores() -> None:
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
 
 
-def _watched(process: subprocess.Popen[bytes], begun: Path, timeout: float) -> int:
-    most, launched = 0, time.time()
+def _watched(process: subprocess.Popen[bytes], directory: Path, timeout: float) -> int:
+    most, launched, begun = 0, time.time(), directory / BEGUN
     while process.poll() is None:
         most = max(most, resident(process.pid))
         startup, seconds = _spent(launched, begun)
         if startup > LONGEST_START:
             raise RunError(f"it did not begin in {LONGEST_START:.0f} s")
         if seconds > timeout:
-            raise TooSlowError(Measured(startup, timeout, most))
+            part, seconds = _reached(directory, timeout)
+            raise TooSlowError(Measured(startup, seconds, most, part=part))
         time.sleep(EVERY)
     if process.returncode:
         raise RunError(f"it ended with {process.returncode}")
@@ -110,6 +113,15 @@ def _spent(launched: float, begun: Path) -> tuple[float, float]:
     now = time.time()
     start = begun.stat().st_mtime if begun.exists() else now
     return start - launched, now - start
+
+
+def _reached(directory: Path, timeout: float) -> tuple[float, float]:
+    """The part of the events that has been through, and in how long; all of them, in more than the
+    time that there was, where nothing is known."""
+    reached = directory / REACHED
+    if not reached.exists():
+        return 1.0, timeout
+    return float(reached.read_text()), reached.stat().st_mtime - (directory / BEGUN).stat().st_mtime
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -64,7 +64,8 @@ METHOD = f"""\
 - The work of processors is that of all processes of an engine, in user and system mode, while the
   clock runs: compilers and collectors of Java count.
 - A run that takes too long is broken off, so long after its clock has started: its rate is less
-  than what is shown, and its memory at least what it held until then.
+  than what is shown (<), and its memory at least what it held until then (>). Of Structured
+  Streaming the rate is that of the batches that were over by then (~), while its state was small.
 - `make bench-nexmark` measures all of this page: the rates, queries with state first, then growth,
   latency, and where the time of Penstock's three slowest queries with state goes.
 - The machine is shared with others, and its speed varies by up to a factor of two. Engines take
@@ -147,12 +148,11 @@ def rate(engine: Engine, query: str, run: Outcome | None) -> str:
         return ""
     if run.error and not run.broken_off:
         return "failed"
-    most = "< " if run.broken_off else ""
-    return f"{most}{run.rate / 1e3:,.0f}" + ("*" if query in engine.partly else "")
+    return f"{run.bounded('<')}{run.rate / 1e3:,.0f}" + ("*" if query in engine.partly else "")
 
 
 def ratio(ours: Outcome | None, theirs: Outcome | None) -> float:
-    """How many times as fast; at least, where theirs was broken off."""
+    """How many times as fast; at least, or until then, where theirs was broken off."""
     if ours is None or theirs is None or ours.error or not theirs.rate:
         return 0.0
     return ours.rate / theirs.rate
@@ -160,8 +160,7 @@ def ratio(ours: Outcome | None, theirs: Outcome | None) -> float:
 
 def shown_ratio(ours: Outcome | None, theirs: Outcome | None) -> str:
     found = ratio(ours, theirs)
-    least = "> " if theirs is not None and theirs.broken_off else ""
-    return f"{least}{found:.1f}" if found else ""
+    return f"{theirs.bounded('>')}{found:.1f}" if found and theirs else ""
 
 
 def mean_ratio(results: Results, events: int, peer: Engine) -> float:
@@ -234,8 +233,11 @@ def work(results: Results, events: int) -> str:
 def growth(runs: list[Outcome]) -> str:
     if not runs:
         return ""
-    rates = {(run.query, run.events): run.rate / 1e3 for run in runs if not run.error}
-    works = {(run.query, run.events): run.work for run in runs if not run.error}
+    fastest: dict[tuple[str, int], Outcome] = {}
+    for run in sorted((run for run in runs if not run.error), key=lambda run: run.rate):
+        fastest[run.query, run.events] = run
+    rates = {place: run.rate / 1e3 for place, run in fastest.items()}
+    works = {place: run.work for place, run in fastest.items()}
     return (
         "## Growth\n\nPenstock, thousand events a second, a step for each file and no other work "
         "at its side; few files are run through again and again. What a step costs, from the file "
@@ -249,7 +251,7 @@ def growth(runs: list[Outcome]) -> str:
 def by_size(values: dict[tuple[str, int], float], spread: str, form: str) -> str:
     """A row for each query, a column for each number of events, and how far they are apart."""
     sizes, rows = sorted({size for _, size in values}), []
-    for query in dict.fromkeys(query for query, _ in values):
+    for query in sorted({query for query, _ in values}, key=QUERIES.index):
         found = [values.get((query, size), 0.0) for size in sizes]
         known = [one for one in found if one]
         apart = f"{max(known) / min(known) - 1:.0%}" if known else ""

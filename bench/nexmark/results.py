@@ -14,9 +14,9 @@ from typing import Any
 class Outcome:
     """A run of a query: its times in seconds and memory in bytes, or why it failed.
 
-    One that took too long was broken off after `seconds`, when it had held `memory` at most. `load`
-    is how many processes wanted the machine when it began, `processors` the seconds that they
-    worked on it, all together.
+    One that took too long was broken off after `seconds`, when it had held `memory` at most and, if
+    that is known, `part` of the events were through. `load` is how many processes wanted the
+    machine when it began, `processors` the seconds that they worked on it, all together.
     """
 
     engine: str
@@ -29,11 +29,12 @@ class Outcome:
     error: str = ""
     load: float = 0.0
     processors: float = 0.0
+    part: float = 1.0
 
     @property
     def rate(self) -> float:
-        """Events a second; at most, where it was broken off."""
-        return self.events / self.seconds if self.seconds else 0.0
+        """Events a second; until it was broken off, or at most."""
+        return self.events * self.part / self.seconds if self.seconds else 0.0
 
     @property
     def work(self) -> float:
@@ -43,6 +44,12 @@ class Outcome:
     @property
     def broken_off(self) -> bool:
         return bool(self.error) and self.seconds > 0
+
+    def bounded(self, sign: str) -> str:
+        """A sign before what is only a bound, or a rate of a part."""
+        if not self.broken_off:
+            return ""
+        return f"{sign} " if self.part == 1 else "~ "
 
 
 @dataclass
@@ -84,7 +91,7 @@ class Results:
     def best(self, engine: str, query: str, events: int) -> Outcome | None:
         """The fastest run; one that failed only where none did not."""
         found = self.of(engine, query, events)
-        return min(found, key=lambda run: (bool(run.error), run.seconds), default=None)
+        return min(found, key=lambda run: (bool(run.error), -run.rate), default=None)
 
     def slowest(self, engine: str, queries: Iterable[str], events: int) -> list[str]:
         """Those of the queries that were run to their end, the slowest first."""

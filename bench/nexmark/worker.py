@@ -18,6 +18,8 @@ from typing import Any
 EVENTS = "events.json"
 BEGUN = "begun"
 """The file beside the report that is there as soon as start-up is over."""
+REACHED = "reached"
+"""The file beside it that tells how much of the events a run has been through, if it knows."""
 _PARENT, _TICKS = 1, slice(11, 15)
 
 
@@ -61,6 +63,12 @@ class Job:
 
     def _begin(self) -> None:
         (self.report.parent / BEGUN).touch()
+
+    def reach(self, part: float) -> None:
+        """So much of the events has been through by now."""
+        draft = self.report.parent / f"{REACHED}.draft"
+        draft.write_text(repr(part))
+        os.replace(draft, self.report.parent / REACHED)
 
     def finish(self, **more: Any) -> None:
         self.report.write_text(json.dumps({**self.told, **more}))

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -40,7 +41,11 @@ if job.query == "fails":
 held = b"x" * {HELD}
 time.sleep({{"begins_late": 1.5, "never_begins": 60.0}}.get(job.query, 0.0))
 with job.timed():
-    time.sleep(60.0 if job.query == "never_ends" else 0.0)
+    if job.query == "reaches_half":
+        job.reach(0.25)
+        time.sleep(0.3)
+        job.reach(0.5)
+    time.sleep(60.0 if job.query in ("never_ends", "reaches_half") else 0.0)
 job.finish(startup=1.0, seconds=2.0)
 """
 
@@ -153,6 +158,16 @@ def test_a_run_that_is_broken_off_keeps_what_was_seen_of_it(engine: Engine, file
     assert found.memory > HELD
 
 
+def test_a_run_that_is_broken_off_keeps_the_part_that_it_reached(
+    engine: Engine, files: Files
+) -> None:
+    found = outcome(engine, "reaches_half", 2000, files, timeout=1.5)
+    assert found.broken_off
+    assert found.part == 0.5
+    assert 0.25 < found.seconds < 1.5
+    assert found.rate == 1000 / found.seconds
+
+
 def test_what_was_measured_is_not_measured_again(
     engine: Engine, files: Files, tmp_path: Path
 ) -> None:
@@ -211,6 +226,9 @@ def test_the_page_shows_bounds_of_runs_that_were_broken_off(tmp_path: Path) -> N
     shown = page.others(results, 1_000_000)
     assert "| q3 | 1,024 | > 2,048 |  |  |" in shown
     assert "Penstock 1.0 s, Structured Streaming 7.0 s." in shown
+    results.runs[1] = replace(results.runs[1], part=0.25)
+    shown = page.throughput(results, 1_000_000)
+    assert "| q3 (stateful) | 1,000 | ~ 25 | failed |  | ~ 40.0 |  |  |" in shown
 
 
 def test_growth_leaves_no_files_behind(
@@ -220,7 +238,7 @@ def test_growth_leaves_no_files_behind(
     files, results = Files(tmp_path / "data", per_file=500), Results(tmp_path / "results.json")
     kept = files.of(500, text=False)
     for _ in range(2):
-        grow(results, ["q3", "q5"], [500, 1000], files, timeout=60)
+        grow(results, ["q3", "q5"], [500, 1000], files, repeat=1)
     assert [(run.query, run.events, run.files) for run in results.growth] == [
         ("q3", 500, 1),
         ("q3", 1000, 2),

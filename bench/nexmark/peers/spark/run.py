@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": ROCKSDB,
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
 }
+EVERY = 0.2
 DELAY = {"dateTime": "0 seconds", "expires": "1 second"}  # auctions are open for less
 
 
@@ -61,14 +63,26 @@ def query(spark: SparkSession, name: str, data: Path) -> tuple[DataFrame, str]:
     return spark.sql(text), mode
 
 
-def drain(rows: DataFrame, mode: str) -> None:
-    _to_the_end(rows.writeStream.format("noop"), mode)
+def _uncounted(batches: int) -> None:
+    pass
 
 
-def _to_the_end(writer: DataStreamWriter, mode: str) -> None:
+def drain(rows: DataFrame, mode: str, count: Callable[[int], None] = _uncounted) -> None:
+    _to_the_end(rows.writeStream.format("noop"), mode, count)
+
+
+def _to_the_end(
+    writer: DataStreamWriter, mode: str, count: Callable[[int], None] = _uncounted
+) -> None:
+    """Count the batches that are over, one by one, until all are."""
     with tempfile.TemporaryDirectory() as checkpoint:
         writer = writer.option("checkpointLocation", checkpoint).outputMode(mode)
-        writer.trigger(availableNow=True).start().awaitTermination()
+        running, over = writer.trigger(availableNow=True).start(), 0
+        while not running.awaitTermination(EVERY):  # type: ignore[arg-type]
+            last = running.lastProgress
+            if last is not None and last["batchId"] >= over:
+                over = last["batchId"] + 1
+                count(over)
 
 
 def answer(spark: SparkSession, name: str, data: Path) -> list[list[Any]]:
@@ -102,8 +116,9 @@ def main() -> None:
         return
     drain(*query(spark, job.query, job.warm))
     found = query(spark, job.query, job.data)
+    files = len(list((job.data / "bid").iterdir()))
     with job.timed():
-        drain(*found)
+        drain(*found, lambda batches: job.reach(min(batches / files, 1.0)))
     job.finish()
 
 
