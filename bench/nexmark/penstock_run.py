@@ -80,6 +80,17 @@ def _names(data: Path) -> list[str]:
 
 def feed(db: Session, sources: list[str], data: Path) -> Timing:
     """Every file as a batch, in order, a step after each; in the end the streams are over."""
+    begun = time.perf_counter()
+    timing = take(db, sources, data)
+    for kind in sources:
+        db.source(kind).end()
+    db.step()
+    timing.seconds = time.perf_counter() - begun
+    return timing
+
+
+def take(db: Session, sources: list[str], data: Path) -> Timing:
+    """Every file as a batch, in order, a step after each; the streams may go on."""
     timing, begun, used = Timing(), time.perf_counter(), processor_seconds()
     for name in _names(data):
         started = time.perf_counter()
@@ -89,17 +100,12 @@ def feed(db: Session, sources: list[str], data: Path) -> Timing:
         db.step()
         timing.steps.append(time.perf_counter() - started)
     timing.processors = processor_seconds() - used
-    for kind in sources:
-        db.source(kind).end()
-    db.step()
     timing.seconds = time.perf_counter() - begun
     return timing
 
 
-def run(
-    query: str, data: Path, spark: SparkSession | None = None, path: Path | None = None
-) -> Timing:
-    with connect(path, spark, keep_input=False) as db:
+def run(query: str, data: Path, spark: SparkSession | None = None) -> Timing:
+    with connect(None, spark, keep_input=False) as db:
         return feed(db, define(db, query), data)
 
 
