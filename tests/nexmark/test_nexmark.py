@@ -10,6 +10,7 @@ import pytest
 
 from bench.nexmark.answers import database, expected, multiset
 from bench.nexmark.generate import Settings, events, write
+from bench.nexmark.growing import steps_of
 from bench.nexmark.penstock_run import QUERIES, SYNCHRONIZED, define, feed
 from penstock.session import connect
 
@@ -42,6 +43,17 @@ def test_answers_are_those_of_duckdb(
     wanted = expected(answers, query)
     assert wanted
     assert found == wanted
+
+
+@pytest.mark.spark
+def test_steps_that_are_measured_leave_what_they_keep(
+    data: Path, spark: SparkSession, tmp_path: Path
+) -> None:
+    timing = steps_of("q3", data, spark, tmp_path)
+    assert len(timing.steps) == 3
+    assert sum(timing.steps) <= timing.seconds
+    with connect(tmp_path, spark) as db:
+        assert any(area["rows"] for name, area in db.metrics()["state"].items() if "Join" in name)
 
 
 def test_events_do_not_depend_on_how_they_are_cut() -> None:
