@@ -104,8 +104,14 @@ def _watched(process: subprocess.Popen[bytes], directory: Path, timeout: float) 
             raise TooSlowError(Measured(startup, seconds, most, part=part))
         time.sleep(EVERY)
     if process.returncode:
-        raise RunError(f"it ended with {process.returncode}")
+        raise RunError(_ended(process.returncode, most))
     return most
+
+
+def _ended(code: int, memory: int) -> str:
+    if code == -signal.SIGKILL:
+        return f"it was killed when it held at least {memory >> 20:,} MB"
+    return f"it ended with {code}"
 
 
 def _spent(launched: float, begun: Path) -> tuple[float, float]:

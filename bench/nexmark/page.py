@@ -84,7 +84,7 @@ def write(results: Results) -> None:
         parts += [throughput(results, events), load(results, events)]
         parts += [work(results, events), others(results, events)]
     parts += [growth(results.growth), latency(results.latency), profiles(results.profiles)]
-    parts += [unsupported(), METHOD]
+    parts += [unsupported(), failures(results.runs), METHOD]
     PAGE.write_text("\n".join(part for part in parts if part))
     say(f"wrote {PAGE.relative_to(ROOT)}")
 
@@ -297,3 +297,15 @@ def unsupported() -> str:
         lines += [f"- {engine.title} {query}: {why}." for query, why in engine.cannot.items()]
         lines += [f"- {engine.title} {query}*: {what}." for query, what in engine.partly.items()]
     return "## What cannot be said\n\n" + "\n".join(lines) + "\n"
+
+
+def failures(runs: Iterable[Outcome]) -> str:
+    """What an engine said of it may name places of this machine."""
+    lines = []
+    for run in runs:
+        if run.error and not run.broken_off:
+            what = run.error.partition(":")[0]
+            lines.append(
+                f"- {ENGINES[run.engine].title} {run.query}, {run.events:,} events: {what}."
+            )
+    return "## What failed\n\n" + "\n".join(lines) + "\n" if lines else ""

@@ -33,13 +33,16 @@ PEERS = ROOT / "bench" / "nexmark" / "peers"
 # What becomes of a query is its name.
 HELD = 50_000_000
 WORKER = f"""
-import sys, time
+import os, signal, sys, time
 from bench.nexmark.worker import Job
 job = Job.of_arguments()
 if job.query == "fails":
     sys.exit("ValueError: no such thing")
 held = b"x" * {HELD}
 time.sleep({{"begins_late": 1.5, "never_begins": 60.0}}.get(job.query, 0.0))
+if job.query == "is_killed":
+    time.sleep(1.5)
+    os.kill(os.getpid(), signal.SIGKILL)
 with job.timed():
     if job.query == "reaches_half":
         job.reach(0.25)
@@ -168,6 +171,14 @@ def test_a_run_that_is_broken_off_keeps_the_part_that_it_reached(
     assert found.rate == 1000 / found.seconds
 
 
+def test_a_run_that_was_killed_tells_what_it_held(engine: Engine, files: Files) -> None:
+    found = outcome(engine, "is_killed", 2000, files, timeout=60)
+    assert not found.broken_off
+    held = re.match(r"it was killed when it held at least (\d+) MB:", found.error)
+    assert held
+    assert int(held[1]) << 20 > HELD
+
+
 def test_what_was_measured_is_not_measured_again(
     engine: Engine, files: Files, tmp_path: Path
 ) -> None:
@@ -219,10 +230,12 @@ def test_the_page_shows_bounds_of_runs_that_were_broken_off(tmp_path: Path) -> N
     results.runs = [
         Outcome("penstock", "q3", 1_000_000, 2, 1.0, 1.0, 1 << 30),
         Outcome("spark", "q3", 1_000_000, 2, 7.0, 10.0, 2 << 30, error="it took more than 10 s"),
-        Outcome("flink", "q3", 1_000_000, 2, error="it broke"),
+        Outcome("flink", "q3", 1_000_000, 2, error="it broke: in /some/place"),
     ]
     shown = page.throughput(results, 1_000_000)
     assert "| q3 (stateful) | 1,000 | < 100 | failed |  | > 10.0 |  |  |" in shown
+    assert "- Flink q3, 1,000,000 events: it broke.\n" in page.failures(results.runs)
+    assert "Streaming" not in page.failures(results.runs)
     shown = page.others(results, 1_000_000)
     assert "| q3 | 1,024 | > 2,048 |  |  |" in shown
     assert "Penstock 1.0 s, Structured Streaming 7.0 s." in shown
