@@ -3,9 +3,9 @@
 Without a command, all of the page is measured and written, in this order:
   `compare`  all engines run all queries, first those with state
   `growth`, `latency`, `profile`  Penstock alone; the profile is of its three slowest with state
-It takes about two hours of two cores, and up to --timeout seconds more for each run that is broken
-off: with ten million events, some fifteen. Rates and growth that are known are not measured again,
-so a run that was stopped can be continued; --again forgets the rates.
+It takes one to two hours of two cores, and up to --timeout seconds more for each run that is broken
+off: with ten million events, one to fifteen. Rates and growth that are known are not measured
+again, so a run that was stopped can be continued; --again forgets the rates.
   --events N --queries q3,q5 --engines penstock,flink --repeat N
 
 Each of these is a command too. `check` compares answers with DuckDB's; `page` writes the page of

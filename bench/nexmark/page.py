@@ -240,9 +240,10 @@ def growth(runs: list[Outcome]) -> str:
     works = {place: run.work for place, run in fastest.items()}
     return (
         "## Growth\n\nPenstock, thousand events a second, a step for each file and no other work "
-        "at its side; few files are run through again and again, and what is kept of them stays "
-        "until all of them are measured. What a step costs, from the file to the commit, should "
-        "not grow with what came before.\n\n"
+        "at its side. What a step costs, from the file to the commit, should not grow with what "
+        "came before. Few files are run through again and again, and what is kept of them stays: "
+        "on a virtual machine, files take memory that others have left several times faster than "
+        "new memory, which would favour short runs.\n\n"
         + by_size(rates, "fastest over slowest", ",.0f")
         + "\nThe same as work of processors, in seconds for a million events:\n\n"
         + by_size(works, "most over least", ".2f")
