@@ -265,6 +265,8 @@ def test_growth_leaves_no_files_behind(
 def test_growth_tells_how_far_rates_are_apart() -> None:
     runs = [Outcome("penstock", "q3", n, 2, 1.0, n / rate) for n, rate in ((100, 10), (1000, 8))]
     assert "| q3 | 0 | 0 | 25% |" in page.growth(runs)
+    slower = [replace(run, seconds=2 * run.seconds) for run in runs]
+    assert page.growth([*slower, *runs]) == page.growth([*runs, *slower]) == page.growth(runs)
 
 
 def test_an_event_waits_until_the_frontier_has_passed_it() -> None:
