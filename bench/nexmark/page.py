@@ -243,7 +243,8 @@ def growth(runs: list[Outcome]) -> str:
         "at its side. What a step costs, from the file to the commit, should not grow with what "
         "came before. Few files are run through again and again, and what is kept of them stays: "
         "on a virtual machine, files take memory that others have left several times faster than "
-        "new memory, which would favour short runs.\n\n"
+        "new memory, which would favour short runs ([by how much](decisions/what-is-written.md))."
+        "\n\n"
         + by_size(rates, "fastest over slowest", ",.0f")
         + "\nThe same as work of processors, in seconds for a million events:\n\n"
         + by_size(works, "most over least", ".2f")
