@@ -53,7 +53,9 @@ def test_steps_that_are_measured_leave_what_they_keep(
     assert len(timing.steps) == 3
     assert sum(timing.steps) <= timing.seconds
     with connect(tmp_path, spark, unbounded="allow") as db:
-        assert [area for name, area in db.engine.manifest.areas.items() if "Join" in name]
+        kept = [area.refs for name, area in db.engine.manifest.areas.items() if "Join" in name]
+    assert len(kept) == 2
+    assert all(kept)
 
 
 def test_events_do_not_depend_on_how_they_are_cut() -> None:

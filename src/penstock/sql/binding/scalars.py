@@ -266,7 +266,7 @@ class Scalars:
         if type(tree) in ARITHMETIC:
             sides = (tree.this, tree.expression)
             a, b = map(part, sides)
-            if _has_decimal(a, b) and any(map(_is_computed, sides, (a, b))):
+            if types.has_decimal(a, b) and any(map(_is_computed, sides, (a, b))):
                 return None
             return types.arithmetic(ARITHMETIC[type(tree)], a, b)
         return None
@@ -422,10 +422,6 @@ def _function_name(node: exp.Expr) -> str:
     if isinstance(node, exp.Anonymous):
         return str(node.this).lower()
     return node.sql_name().lower() if isinstance(node, exp.Func) else ""
-
-
-def _has_decimal(*values: Expr) -> bool:
-    return any(pa.types.is_decimal(value.type) for value in values)
 
 
 def _is_computed(tree: exp.Expr, value: Expr) -> bool:

@@ -29,6 +29,10 @@ def is_time(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
+def has_decimal(*values: Expr) -> bool:
+    return any(pa.types.is_decimal(value.type) for value in values)
+
+
 def widened(expr: Expr, kind: pa.DataType) -> Expr | None:
     """The expression in a type that holds all its values, where Penstock can cast to it."""
     if expr.type == kind:
@@ -96,7 +100,7 @@ def choice(test: Expr, then: Expr, otherwise: Expr) -> Expr | None:
 
 def arithmetic(operator: str, a: Expr, b: Expr) -> Expr | None:
     """Sums and the like of two numbers, where Penstock can compute them."""
-    if any(pa.types.is_decimal(value.type) for value in (a, b)):
+    if has_decimal(a, b):
         return _decimal_arithmetic(operator, a, b)
     both = unified([a, b])
     if both is None or not (both[0].type in INTEGERS or pa.types.is_floating(both[0].type)):
