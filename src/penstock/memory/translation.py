@@ -67,19 +67,28 @@ class Translation:
                 return Some(found) if len(found) == len(options) else None
         return self._exact(predicate, attribute_of)
 
-    def _exact(self, predicate: Expr, attribute_of: AttributeOf) -> Condition | None:
-        """The condition that says what a predicate says of rows without NULL, and no less."""
+    def _exact(
+        self, predicate: Expr, attribute_of: AttributeOf, negated: bool = False
+    ) -> Condition | None:
+        """The condition that says what a predicate says of rows without NULL, and no less.
+
+        Of rows with NULL a comparison is not true, nor is its negation. That NULL equals NULL is
+        beyond conditions: `a <=> 5` is `a = 5`, but its negation is true of NULL as well.
+        """
         match predicate:
             case Call("and" | "or" as word, args):
-                found = [self._exact(arg, attribute_of) for arg in args]
+                found = [self._exact(arg, attribute_of, negated) for arg in args]
                 parts = tuple(part for part in found if part is not None)
                 if len(parts) < len(found):
                     return None
                 return Every(parts) if word == "and" else Some(parts)
             case Call("not", (inner,)):
-                inside = self._exact(inner, attribute_of)
+                inside = self._exact(inner, attribute_of, not negated)
                 return None if inside is None else negation(inside)
             case Call("<=>", (left, right)):
+                constants = [side for side in (left, right) if isinstance(side, Literal)]
+                if negated or not any(side.value is not None for side in constants):
+                    return None
                 return self._compared("=", left, right, attribute_of)
             case Call(operator, (left, right)) if operator in _TURNED:
                 return self._compared(operator, left, right, attribute_of)
@@ -106,7 +115,7 @@ class Translation:
             return domains.NEVER
         value = right.value
         if isinstance(value, float):
-            value = repr(value)
+            value = repr(value + 0.0)  # -0.0 equals 0.0
         elif isinstance(value, Decimal) and pa.types.is_integer(left.type):
             value = Fraction(value)
         try:

@@ -90,7 +90,8 @@ def _from_groups(
     their_keys = [renumbered(key, numbers) for key in view.keys]
     having = [renumbered(c, numbers) for c in view.conditions]
     from_keys = Deriver([(key, "key") for key in query.keys], facts)
-    if all(map(from_keys.can, their_keys)):
+    always_there = bool(their_keys) and not query.keys  # the one group of all rows, be they none
+    if not always_there and all(map(from_keys.can, their_keys)):
         return _same_groups(query, left, table, having, leaf)
     if having:
         raise NoMatchError(f"it has only groups where {told(having[0])}")

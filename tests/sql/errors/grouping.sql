@@ -166,10 +166,18 @@ SELECT * FROM hot WHERE room IN (SELECT room, floor FROM rooms)
 SELECT * FROM hot WHERE room IN (SELECT room, floor FROM rooms)
                         ^^^^
 
-==== NOT IN of several columns
-SELECT * FROM hot WHERE (room, temp) NOT IN (SELECT room, floor FROM rooms)
+==== a query in GROUP BY
+SELECT temp IN (SELECT temp FROM hottest), count(*) FROM hot GROUP BY temp IN (SELECT temp FROM hottest)
 ----
-[UNSUPPORTED_FEATURE] NOT IN of several columns is not supported. Write NOT EXISTS (SELECT 1 FROM ... WHERE a = b AND c = d). SQLSTATE: 0A000
-== SQL (line 1, position 26) ==
-SELECT * FROM hot WHERE (room, temp) NOT IN (SELECT room, floor FROM rooms)
-                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+[UNSUPPORTED_FEATURE] A query cannot stand in ON or GROUP BY, nor in the order of rows. Select it in a query in FROM, under a name, and use the name here; or move the condition to WHERE. SQLSTATE: 0A000
+== SQL (line 1, position 87) ==
+SELECT temp IN (SELECT temp FROM hottest), count(*) FROM hot GROUP BY temp IN (SELECT temp FROM hottest)
+                                                                                      ^^^^^^^^^^^^^^^^^
+
+==== a query in ON
+SELECT * FROM hot JOIN doors ON hot.temp IN (SELECT temp FROM hottest)
+----
+[UNSUPPORTED_FEATURE] A query cannot stand in ON or GROUP BY, nor in the order of rows. Select it in a query in FROM, under a name, and use the name here; or move the condition to WHERE. SQLSTATE: 0A000
+== SQL (line 1, position 53) ==
+SELECT * FROM hot JOIN doors ON hot.temp IN (SELECT temp FROM hottest)
+                                                    ^^^^^^^^^^^^^^^^^

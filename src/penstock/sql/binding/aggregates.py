@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra.aggregates import AggregateCall, result_type
-from penstock.algebra.expr import Call, Expr, Literal
+from penstock.algebra.expr import Call, Column, Expr, Literal
 from penstock.errors import PlanError
 from penstock.sql.binding import types
 from penstock.sql.binding.context import Binding, Frame
@@ -221,3 +221,24 @@ def of_nothing(function: str, kind: pa.DataType) -> Expr:
     if function in ("collect_list", "collect_set"):
         return Call("array", (), kind)
     return Literal(None, kind)
+
+
+def of_missing_groups(
+    b: Binding, schema: pa.Schema, calls: Iterable[AggregateCall]
+) -> tuple[list[tuple[str, Expr]], dict[str, str]]:
+    """Columns with the values of calls where a left join found no group, by the calls' names.
+
+    What is not NULL of no rows needs a column of its own: a value of a group is NULL only where
+    there is no group, or where it is NULL of no rows as well.
+    """
+    outputs: list[tuple[str, Expr]] = []
+    names: dict[str, str] = {}
+    for call in calls:
+        kind = schema.field(call.name).type
+        empty = of_nothing(call.function, kind)
+        names[call.name] = call.name
+        if empty != Literal(None, kind):
+            names[call.name] = b.fresh(call.name)
+            value = Call("coalesce", (Column(call.name, kind), empty), kind)
+            outputs.append((names[call.name], value))
+    return outputs, names

@@ -57,11 +57,13 @@ class Surroundings:
 
     `domain` is the relation of all values that the columns of the query around can take, where the
     query depends on them; it is carried through the query, so that the answer is one for each.
+    `null_if_none` says that no row at all is read as a row of NULL.
     """
 
     outer: Scope | None = None
     ctes: Mapping[str, Answer] = field(default_factory=dict)
     domain: Node | None = None
+    null_if_none: bool = False
 
     @property
     def carried(self) -> tuple[str, ...]:

@@ -11,10 +11,16 @@ from sqlglot import exp
 
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column, Expr, Literal
-from penstock.algebra.plan import Aggregate, Map, Node, Union
+from penstock.algebra.plan import Aggregate, Equality, Join, Map, Node, Union
 from penstock.sql.binding import time_groups
-from penstock.sql.binding.aggregates import aggregates_in, call_of, parts_of
-from penstock.sql.binding.context import Binding, Frame, kept
+from penstock.sql.binding.aggregates import (
+    aggregates_in,
+    call_of,
+    of_missing_groups,
+    of_nothing,
+    parts_of,
+)
+from penstock.sql.binding.context import Binding, Frame, Surroundings, kept
 from penstock.sql.binding.scalars import bound_column, names_in, unwrapped
 from penstock.sql.binding.time_groups import TimeGroup, is_time_group
 
@@ -63,7 +69,7 @@ class Grouping:
         frame: Frame,
         trees: Sequence[exp.Expr],
         outputs: Sequence[tuple[str, exp.Expr]],
-        carried: tuple[str, ...],
+        around: Surroundings,
     ) -> tuple[Frame, list[exp.Expr]]:
         """The frame of groups, and the trees over it: aggregates and keys have become columns."""
         keys, frame = self._keys(select.args.get("group"), frame, outputs)
@@ -77,9 +83,12 @@ class Grouping:
                     self._check_nesting(node)
                     name = self._b.fresh(_short(text))
                     calls[text] = call_of(self._b, parts_of(self._b, node), frame, added, name)
+        carried = around.carried
         columns = tuple(dict.fromkeys((*keys.columns, *carried)))
         plan: Node = Map(frame.plan, (*kept(frame.plan, columns), *added.values()))
         plan, marks = self._aggregated(plan, keys, carried, tuple(calls.values()))
+        if self._is_global(select, trees, calls, around) and around.domain is not None:
+            plan, calls = self._of_all(plan, around.domain, calls)
         replaced = [self._over_groups(tree, keys, calls, marks) for tree in trees]
         return frame.over(plan), replaced
 
@@ -89,6 +98,40 @@ class Grouping:
             self._b.complaints.wrong(
                 "An aggregate cannot stand in another. Group in a query in FROM first.", inner[0]
             )
+
+    def _is_global(
+        self,
+        select: exp.Select,
+        trees: Sequence[exp.Expr],
+        calls: dict[str, AggregateCall],
+        around: Surroundings,
+    ) -> bool:
+        """Whether there is a row also of no rows, and it makes a difference to have it."""
+        if select.args.get("group") is not None:
+            return False
+        if not around.null_if_none or select.args.get("having") is not None:
+            return True
+        values = [calls.get(unwrapped(tree).sql()) for tree in trees]
+        return not all(
+            call is not None and of_nothing(call.function, pa.null()) == Literal(None, pa.null())
+            for call in values
+        )
+
+    def _of_all(
+        self, groups: Node, domain: Node, calls: dict[str, AggregateCall]
+    ) -> tuple[Node, dict[str, AggregateCall]]:
+        """An aggregate without GROUP BY has a row for each value of the domain, rows or none."""
+        carried = domain.schema.names
+        renamed = {name: self._b.fresh(name) for name in carried}
+        outputs = [
+            (renamed.get(field.name, field.name), Column(field.name, field.type))
+            for field in groups.schema
+        ]
+        on = tuple(Equality(old, new, null_safe=True) for old, new in renamed.items())
+        joined = Join(domain, Map(groups, tuple(outputs)), "left", on)
+        filled, names = of_missing_groups(self._b, joined.schema, calls.values())
+        plan = Map(joined, (*kept(joined, [*carried, *(c.name for c in calls.values())]), *filled))
+        return plan, {text: replace(c, name=names[c.name]) for text, c in calls.items()}
 
     # --- keys -----------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ from penstock.sql.binding.grouping import Grouping
 from penstock.sql.binding.joins import conjuncts, filtered
 from penstock.sql.binding.ranking import Ranking
 from penstock.sql.binding.relations import Relations
-from penstock.sql.binding.scalars import bound_column, placed, unwrapped
+from penstock.sql.binding.scalars import bound_column, names_in, placed, unwrapped
 from penstock.sql.binding.scopes import Item, Scope
 from penstock.sql.text import one_of
 
@@ -176,10 +176,12 @@ class QueryBinder:
             for clause in (having, qualify)
         ]
         trees = [*clauses, *conditions[0], *conditions[1]]
-        if tree.args.get("group") or any(self.grouping.aggregates(t) for t in trees):
-            frame, trees = self.grouping.grouped(tree, frame, trees, outputs, around.carried)
-        elif having:
+        grouped = tree.args.get("group") or any(self.grouping.aggregates(t) for t in trees)
+        if having and not grouped and any(names_in(c) for c in conditions[0]):
             self.b.complaints.wrong("HAVING needs GROUP BY or an aggregate; use WHERE.", having)
+        if grouped or having:
+            frame, trees = self._with_arguments(frame, trees, around)
+            frame, trees = self.grouping.grouped(tree, frame, trees, outputs, around)
         count = len(clauses)
         after_having = trees[count : count + len(conditions[0])]
         plain = [c for c in after_having if not subqueries.contains(c)]
@@ -203,6 +205,21 @@ class QueryBinder:
             if text not in found:
                 frame, found[text] = subqueries.values(self, frame, tree, around)
         return frame, [found[text] for text in texts]
+
+    def _with_arguments(
+        self, frame: Frame, trees: Sequence[exp.Expr], around: Surroundings
+    ) -> tuple[Frame, list[exp.Expr]]:
+        """The trees over a frame with what queries in the arguments of aggregates give."""
+        changed = []
+        for tree in trees:
+            root = exp.Paren(this=tree.copy())
+            for node in list(self.grouping.aggregates(root)):
+                for child in list(node.iter_expressions()):
+                    if subqueries.contains(child):
+                        frame, value = subqueries.values(self, frame, child, around)
+                        child.replace(value)
+            changed.append(root.this)
+        return frame, changed
 
     # --- the select list ------------------------------------------------------------------------
 
@@ -392,7 +409,8 @@ class QueryBinder:
             self.b.complaints.unsupported(
                 "BY NAME is not supported.", "List the columns in one order on both sides.", tree
             )
-        left, right = self.bind(tree.this, around), self.bind(tree.expression, around)
+        inside = replace(around, null_if_none=False)
+        left, right = self.bind(tree.this, inside), self.bind(tree.expression, inside)
         if len(left.columns) != len(right.columns):
             self.b.complaints.wrong(
                 f"The two sides have {len(left.columns)} and {len(right.columns)} columns; they "

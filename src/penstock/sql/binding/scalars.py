@@ -160,6 +160,13 @@ class Scalars:
                     "Write it as a condition of its own in WHERE: NOW() - INTERVAL 5 MINUTES < ts.",
                     node,
                 )
+            if isinstance(node, exp.Query):
+                self._complaints.unsupported(
+                    "A query cannot stand in ON or GROUP BY, nor in the order of rows.",
+                    "Select it in a query in FROM, under a name, and use the name here; or move "
+                    "the condition to WHERE.",
+                    node,
+                )
             if isinstance(node, OF_ROWS) or _function_name(node) in TIME_GROUPS:
                 self._misplaced(node)
 

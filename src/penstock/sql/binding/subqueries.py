@@ -17,11 +17,16 @@ import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra.aggregates import AggregateCall
-from penstock.algebra.expr import Call, Column, Expr, Literal
+from penstock.algebra.expr import Column, Expr, Literal
 from penstock.algebra.keys import key_of
 from penstock.algebra.plan import Aggregate, Distinct, Equality, Join, Map, Node
 from penstock.sql.binding import joins
-from penstock.sql.binding.aggregates import aggregates_in, call_of, of_nothing, parts_of
+from penstock.sql.binding.aggregates import (
+    aggregates_in,
+    call_of,
+    of_missing_groups,
+    parts_of,
+)
 from penstock.sql.binding.context import (
     Answer,
     CorrelatedError,
@@ -145,48 +150,11 @@ def _equalities(q: QueryBinder, value: exp.Expr, query: exp.Select, inner: Frame
 
 def _not_in(q: QueryBinder, frame: Frame, tree: exp.In, around: Surroundings) -> Frame | None:
     """NOT IN: no row is equal, and none could be; a NULL on either side could be anything."""
-    query = _query_of(tree)
-    value = tree.this
-    if isinstance(value, exp.Tuple):
-        q.b.complaints.unsupported(
-            "NOT IN of several columns is not supported.",
-            "Write NOT EXISTS (SELECT 1 FROM ... WHERE a = b AND c = d).",
-            tree,
-        )
-    left = _semi(q, frame, query, value, "anti", around)
+    left = _semi(q, frame, _query_of(tree), tree.this, "anti", around)
     if left is None:
         return None
-    nulls = exp.Is(this=exp.column("value"), expression=exp.Null())
-    counted = exp.select(
-        exp.alias_(exp.Count(this=exp.Star()), "all"),
-        exp.alias_(exp.CountIf(this=nulls), "unknown"),
-    )
-    frame, rows, unknown = _counts(q, left, query, counted, around)
-    none = exp.EQ(this=rows, expression=exp.Literal.number(0))
-    known = exp.and_(
-        exp.Not(this=exp.Is(this=value.copy(), expression=exp.Null())),
-        exp.EQ(this=unknown, expression=exp.Literal.number(0)),
-    )
-    return joins.filtered(q.b, frame, [exp.or_(none, known)])
-
-
-def _counts(
-    q: QueryBinder, frame: Frame, query: exp.Expr, counted: exp.Select, around: Surroundings
-) -> tuple[Frame, exp.Expr, exp.Expr]:
-    """How many rows a query has for each row of the frame, and in how many the value is NULL."""
-    derived = exp.Subquery(
-        this=query.copy(),
-        alias=exp.TableAlias(this=exp.to_identifier("rows"), columns=[exp.to_identifier("value")]),
-    )
-    whole = counted.copy()
-    whole.set("from_", exp.From(this=derived))
-    both = []
-    for i in range(2):
-        one = whole.copy()
-        one.set("expressions", [whole.expressions[i]])
-        frame, column = _scalar(q, frame, one, around)
-        both.append(column)
-    return frame, both[0], both[1]
+    frame, unknown = _unknown(q, left, tree, around)
+    return joins.filtered(q.b, frame, [exp.Not(this=unknown)])
 
 
 # --- values ---------------------------------------------------------------------------------------
@@ -240,37 +208,69 @@ def _is_in(
     q: QueryBinder, frame: Frame, node: exp.In, around: Surroundings
 ) -> tuple[Frame, exp.Expr]:
     """IN as a value: true, false, or NULL where a NULL might have been the one."""
-    if isinstance(node.this, exp.Tuple):
-        q.b.complaints.unsupported(
-            "IN of several columns stands alone in WHERE, or under NOT.",
-            "Write EXISTS (SELECT 1 FROM ... WHERE a = b AND c = d).",
-            node,
-        )
-    name, frame = q.b.column(node.this, frame, "value")
-    value = bound_column(name, node.this)
-    known = Item(name, name, hidden=True)
-    if known not in frame.scope.items:  # a value may stand before several INs
-        frame = Frame(frame.plan, frame.scope.plus([known]))
-    mine = exp.column(exp.to_identifier(name, quoted=True))
-    same = exp.EQ(this=exp.column("value", table="rows"), expression=mine)
-    unknown = exp.Is(this=exp.column("value", table="rows"), expression=exp.Null())
-    columns = []
-    for counted in (exp.CountIf(this=same), exp.CountIf(this=unknown), exp.Count(this=exp.Star())):
-        alias = exp.TableAlias(this=exp.to_identifier("rows"), columns=[exp.to_identifier("value")])
-        derived = exp.Subquery(this=_query_of(node).copy(), alias=alias)
-        frame, column = _scalar(q, frame, exp.select(counted).from_(derived), around)
-        columns.append(exp.GT(this=column, expression=exp.Literal.number(0)))
-    found, nulls, rows = columns
-    is_null = exp.Is(this=value, expression=exp.Null())
-    perhaps = exp.or_(nulls, exp.and_(rows, is_null))
+    frame, mine = _left_side(q, frame, node)
+    frame, found = _some(q, frame, node, exp.and_(*_pairs(mine)), around)
+    frame, unknown = _unknown(q, frame, node, around)
     result = exp.Case(
         ifs=[
             exp.If(this=found, true=exp.Boolean(this=True)),
-            exp.If(this=perhaps, true=exp.Null()),
+            exp.If(this=unknown, true=exp.Null()),
         ],
         default=exp.Boolean(this=False),
     )
     return frame, result
+
+
+def _unknown(
+    q: QueryBinder, frame: Frame, node: exp.In, around: Surroundings
+) -> tuple[Frame, exp.Expr]:
+    """Whether it is unknown of some row of the query after IN that it equals the left side."""
+    frame, mine = _left_side(q, frame, node)
+    if len(mine) > 1:
+        same = exp.Paren(this=exp.and_(*_pairs(mine)))
+        return _some(q, frame, node, exp.Is(this=same, expression=exp.Null()), around)
+    frame, nulls = _some(q, frame, node, exp.Is(this=_of_rows(0), expression=exp.Null()), around)
+    frame, rows = _some(q, frame, node, None, around)
+    is_null = exp.Is(this=unwrapped(node.this).copy(), expression=exp.Null())
+    return frame, exp.Paren(this=exp.or_(nulls, exp.and_(rows, is_null)))
+
+
+def _left_side(q: QueryBinder, frame: Frame, node: exp.In) -> tuple[Frame, list[exp.Expr]]:
+    """The values before IN as columns that the query after it can name, and no other."""
+    left = unwrapped(node.this)
+    trees = left.expressions if isinstance(left, exp.Tuple) else [left]
+    mine: list[exp.Expr] = []
+    for tree in trees:
+        column, frame = q.b.column(tree, frame, "left")
+        name = f"{column} before IN"
+        if not frame.scope.find(name, None):
+            item = Item(name, column, hidden=True)
+            frame = Frame(frame.plan, frame.scope.plus([item]))
+        mine.append(exp.column(exp.to_identifier(name, quoted=True)))
+    return frame, mine
+
+
+def _of_rows(place: int) -> exp.Expr:
+    return exp.column(f"value{place}", table="rows")
+
+
+def _pairs(mine: Sequence[exp.Expr]) -> list[exp.Expr]:
+    return [exp.EQ(this=_of_rows(i), expression=tree.copy()) for i, tree in enumerate(mine)]
+
+
+def _some(
+    q: QueryBinder, frame: Frame, node: exp.In, where: exp.Expr | None, around: Surroundings
+) -> tuple[Frame, exp.Expr]:
+    """Whether the query after IN has rows of which a condition is true."""
+    query = _query_of(node)
+    left = unwrapped(node.this)
+    width = len(left.expressions) if isinstance(left, exp.Tuple) else 1
+    names = [exp.to_identifier(f"value{i}") for i in range(width)]
+    alias = exp.TableAlias(this=exp.to_identifier("rows"), columns=names)
+    derived = exp.Subquery(this=query.copy(), alias=alias)
+    count = exp.select(exp.Count(this=exp.Star())).from_(derived)
+    frame, column = _scalar(q, frame, count.where(where) if where is not None else count, around)
+    return frame, exp.GT(this=column, expression=exp.Literal.number(0))
 
 
 def _scalar(
@@ -358,19 +358,12 @@ def _filled(
     q: QueryBinder, frame: Frame, calls: dict[str, AggregateCall], missing: bool
 ) -> tuple[Frame, dict[str, str]]:
     """The values of the calls; where there was no group, those of no rows."""
-    outputs: list[tuple[str, Expr]] = list(kept(frame.plan))
-    by_text: dict[str, str] = {}
-    for text, call in calls.items():
-        kind = frame.schema.field(call.name).type
-        empty = of_nothing(call.function, kind)
-        by_text[text] = call.name
-        if missing and empty != Literal(None, kind):
-            by_text[text] = q.b.fresh(call.name)
-            value = Call("coalesce", (Column(call.name, kind), empty), kind)
-            outputs.append((by_text[text], value))
-    if len(outputs) > len(frame.schema.names):
-        frame = frame.over(Map(frame.plan, tuple(outputs)))
-    return frame, by_text
+    if not missing:
+        return frame, {text: call.name for text, call in calls.items()}
+    outputs, names = of_missing_groups(q.b, frame.schema, calls.values())
+    if outputs:
+        frame = frame.over(Map(frame.plan, (*kept(frame.plan), *outputs)))
+    return frame, {text: names[call.name] for text, call in calls.items()}
 
 
 def _equality(tree: exp.Expr, frame: Frame, inner: Frame) -> tuple[exp.Expr, exp.Expr]:
@@ -403,7 +396,7 @@ def _over_domain(
         )
         outer = Scope(items, frame.scope.outer)
         q.b.names.domain_columns = {}
-        inside = Surroundings(outer, around.ctes, domain if used else None)
+        inside = Surroundings(outer, around.ctes, domain if used else None, null_if_none=True)
         answer = q.bind(query, inside)
         found = q.b.names.domain_columns
         q.b.names.domain_columns = before
@@ -444,16 +437,5 @@ def _attached(
         on = [Equality(mine, other)]
     joined: Node = Join(left, plan, "left", tuple(on))
     value: Expr = Column(column, joined.schema.field(column).type)
-    counted = isinstance(query, exp.Select) and _is_count(query)
-    if counted:
-        value = Call("coalesce", (value, Literal(0, value.type)), value.type)
     shown = q.b.fresh(column)
     return frame.over(Map(joined, (*kept(joined, names), (shown, value)))), bound_column(shown)
-
-
-def _is_count(query: exp.Select) -> bool:
-    """Whether the value of the query over no rows is 0."""
-    item = query.expressions[0]
-    inner = unwrapped(item.this if isinstance(item, exp.Alias) else item)
-    inner = inner.this if isinstance(inner, exp.Filter) else inner
-    return _is_one_aggregate(query) and isinstance(inner, exp.Count | exp.CountIf)
