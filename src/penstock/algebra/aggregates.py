@@ -9,7 +9,8 @@ import pyarrow as pa
 from penstock.errors import PlanError
 
 VARIANCES = ("var_pop", "var_samp", "stddev_pop", "stddev_samp")
-PERCENTILES = ("median", "percentile", "percentile_disc")
+DISCRETE = ("percentile_disc", "percentile_disc_desc")
+PERCENTILES = ("median", "percentile", *DISCRETE)
 CHOICES = ("min", "max", "any_value")
 TIMED = ("first", "last")
 LISTS = ("collect_list", "collect_set")
@@ -21,8 +22,9 @@ class AggregateCall:
     """`function(args) FILTER (WHERE where) AS name`, over columns of the input.
 
     `count` without arguments counts rows. `first` and `last` take the value and the column that
-    orders the rows. `parameter` is the fraction of a percentile. As in SQL, rows whose argument is
-    NULL do not take part.
+    orders the rows. `parameter` is the fraction of a percentile; `percentile_disc_desc` has the
+    greatest values first. As in SQL, rows whose argument is NULL do not take part; of `first` and
+    `last`, those whose order is NULL.
     """
 
     function: str
@@ -38,7 +40,7 @@ class AggregateCall:
         wanted = {0, 1} if self.function == "count" else {2 if self.function in TIMED else 1}
         if len(self.args) not in wanted:
             raise PlanError(f"{self.function} takes {wanted} arguments, not {len(self.args)}")
-        needs_fraction = self.function in ("percentile", "percentile_disc")
+        needs_fraction = self.function in ("percentile", *DISCRETE)
         if needs_fraction != (self.parameter is not None):
             raise PlanError(f"{self.function}: a fraction is for percentiles, and only for them")
         if self.parameter is not None and not 0 <= self.parameter <= 1:

@@ -67,7 +67,7 @@ class Call:
                 return "(" + f" {word.upper()} ".join(map(str, args)) + ")"
             case operator, (left, right) if operator in (*COMPARISONS, *ARITHMETIC):
                 return f"({left} {operator} {right})"
-            case template, args if "{" in template:
+            case template, args if "{" in template or "(" in template:
                 return template.format(*args)
         return f"{self.function}({', '.join(map(str, self.args))})"
 

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from penstock.algebra import expr as ex
 from penstock.algebra import plan as p
-from penstock.algebra.aggregates import AggregateCall, result_type
+from penstock.algebra.aggregates import DISCRETE, PERCENTILES, AggregateCall, result_type
 from penstock.element import hashable
 from penstock.errors import DivisionByZeroError
 
@@ -279,7 +279,7 @@ def _call(call: AggregateCall, schema: pa.Schema, group: list[Record]) -> Any:
         return tuple(sorted(values, key=_sortable))
     if call.function in ("first", "last"):
         pairs = [
-            (_sortable(e[columns[1]]), e[columns[0]]) for e in group if e[columns[0]] is not None
+            (_sortable(e[columns[1]]), e[columns[0]]) for e in group if e[columns[1]] is not None
         ]
         pick = min if call.function == "first" else max
         return pick(pairs, key=lambda pair: (pair[0], _sortable(pair[1])))[1] if pairs else None
@@ -289,14 +289,16 @@ def _call(call: AggregateCall, schema: pa.Schema, group: list[Record]) -> Any:
         return min(values, key=_sortable)
     if call.function == "max":
         return max(values, key=_sortable)
-    if call.function in ("median", "percentile", "percentile_disc"):
+    if call.function in PERCENTILES:
         return _percentile(call, sorted(values, key=_sortable))
     return _number(call, values, result_type(call, schema))
 
 
 def _percentile(call: AggregateCall, ordered: list[Any]) -> Any:
     fraction = 0.5 if call.parameter is None else call.parameter
-    if call.function == "percentile_disc":
+    if call.function == "percentile_disc_desc":
+        ordered = ordered[::-1]
+    if call.function in DISCRETE:
         return ordered[max(math.ceil(fraction * len(ordered)), 1) - 1]
     place = fraction * (len(ordered) - 1)
     low, high = float(ordered[math.floor(place)]), float(ordered[math.ceil(place)])

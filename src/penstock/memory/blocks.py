@@ -356,7 +356,7 @@ class _Reader:
                 return self._over(query.MEDIAN, of)
             case name, False if name in VARIANCES:
                 return self._over(Function(name, Kind.ALGEBRAIC, duplicate_sensitive=True), of)
-            case ("percentile" | "percentile_disc") as name, False:
+            case ("percentile" | "percentile_disc" | "percentile_disc_desc") as name, False:
                 return self._over(Function(name, Kind.HOLISTIC, duplicate_sensitive=True), of)
             case ("sum" | "avg" | "collect_set") as name, _:
                 return self._over(Function(name, Kind.HOLISTIC, duplicate_sensitive=False), of)

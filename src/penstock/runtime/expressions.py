@@ -14,7 +14,8 @@ from penstock.algebra.expr import ARITHMETIC, COMPARISONS, Call, Column, Expr, L
 def to_sql(expr: Expr, prefix: str = "") -> str:
     """The SQL text of an expression over the columns of a row, or of a struct in it.
 
-    The name of a function may be a template in which `{0}`, `{1}`, ... stand for its arguments.
+    The name of a function may be a template in which `{0}`, `{1}`, ... stand for its arguments;
+    with no argument it is a text with parentheses.
     """
     match expr:
         case Column(name):
@@ -35,7 +36,7 @@ def to_sql(expr: Expr, prefix: str = "") -> str:
             return f"CAST({args[0]} AS {sql_type(call.type)})"
         case operator if operator in (*COMPARISONS, *ARITHMETIC):
             return f"({args[0]} {operator} {args[1]})"
-        case template if "{" in template:
+        case template if "{" in template or "(" in template:
             return f"({template.format(*args)})"
     return f"{call.function}({', '.join(args)})"
 

@@ -337,6 +337,24 @@ class QueryParser(WordParser):
             self.refuse("IN needs a list that is not empty, or a query.", self._prev)
         return condition
 
+    def _parse_pipe_syntax_aggregate_group_order_by(
+        self, query: exp.Select, group_by_exists: bool = True
+    ) -> exp.Select:
+        """Its numbers would count columns of the input, and its names are those of columns."""
+        first = self._curr
+        query = super()._parse_pipe_syntax_aggregate_group_order_by(query, group_by_exists)
+        group = query.args.get("group")
+        for key in group.expressions if group is not None and group_by_exists else ():
+            if isinstance(key, exp.Literal) and not key.is_string:
+                self.refuse(
+                    f"GROUP BY {key.this} after |> AGGREGATE is a column of its input by number. "
+                    "Write the name of the column.",
+                    first,
+                )
+            if isinstance(key, exp.Identifier):
+                key.replace(exp.column(key.copy()))
+        return query
+
     def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
         group = super()._parse_group(skip_group_by_token)
         if group is not None and not any(group.args.values()):

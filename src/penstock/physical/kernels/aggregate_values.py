@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import sorting
-from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
+from penstock.algebra.aggregates import CHOICES, DISCRETE, LISTS, PERCENTILES, TIMED, AggregateCall
 from penstock.element import Elements, running_sum
 from penstock.physical import exact
 from penstock.physical.kernel import Timeline
@@ -46,7 +46,7 @@ class ValueSource:
 
     @property
     def source(self) -> Source:
-        return Source(self.args[0], self.where, self.distinct)
+        return Source(self.args[-1], self.where, self.distinct)
 
     @property
     def area(self) -> str:
@@ -186,11 +186,14 @@ def finish(call: AggregateCall, kind: pa.DataType, m: Values) -> pa.Array:
         return _lists(call.function, kind, m)
     if call.function in ("median", "percentile"):
         return _interpolated(0.5 if call.parameter is None else call.parameter, m)
-    if call.function == "percentile_disc":
+    if call.function in DISCRETE:
         filled = np.flatnonzero(m.total > 0)
         k = np.ceil((call.parameter or 0.0) * m.total[filled]).astype(np.int64)
+        k = np.maximum(k, 1)
+        if call.function == "percentile_disc_desc":
+            k = m.total[filled] + 1 - k
         row = np.zeros(len(m.total), dtype=np.int64)
-        row[filled] = m.at_place(np.maximum(k, 1), filled)
+        row[filled] = m.at_place(k, filled)
     else:
         row = m.extreme(asks_for_last(call))
     return m.values.take(pa.array(row, mask=m.total == 0))

@@ -9,7 +9,7 @@ from typing import NoReturn
 import pyarrow as pa
 from sqlglot import exp
 
-from penstock.algebra.aggregates import AggregateCall, result_type
+from penstock.algebra.aggregates import CHOICES, TIMED, AggregateCall, result_type
 from penstock.algebra.expr import Call, Column, Expr, Literal
 from penstock.errors import PlanError
 from penstock.sql.binding import types
@@ -34,6 +34,8 @@ PLAIN: dict[type[exp.Expr], str] = {
     exp.ArrayAgg: "collect_list",
     exp.ArrayUniqueAgg: "collect_set",
 }
+COMPARED = (*CHOICES, *TIMED, "collect_set")
+"""Aggregates that compare the values, or what orders them."""
 BY_ANOTHER: dict[type[exp.Expr], str] = {exp.ArgMin: "first", exp.ArgMax: "last"}
 SHARE = "Compute it from row_number() OVER (... ORDER BY x) and count(*) OVER (...)."
 INSTEAD: dict[type[exp.Expr], str] = {
@@ -121,10 +123,11 @@ def parts_of(b: Binding, tree: exp.Expr) -> Parts:
     distinct = isinstance(tree.this, exp.Distinct)
     args = tree.this.expressions if distinct else [tree.this, *tree.expressions]
     args = [arg for arg in args if isinstance(arg, exp.Expr)]
+    _check_arguments(b, tree, args, distinct)
     match tree:
         case exp.Count(this=exp.Star()):
             return Parts("count", where=where)
-        case exp.Count() if len(args) == 1 and isinstance(unwrapped(args[0]), exp.Literal):
+        case exp.Count() if not distinct and _is_literal(args):
             return Parts("count", where=where)
         case exp.Count():
             return Parts("count", (_together(args),), distinct, where)
@@ -143,6 +146,27 @@ def parts_of(b: Binding, tree: exp.Expr) -> Parts:
     _refuse(b, tree)
 
 
+def _check_arguments(b: Binding, tree: exp.Expr, args: list[exp.Expr], distinct: bool) -> None:
+    """An aggregate is of something; a star stands for rows, and not for columns."""
+    name = tree.sql(Penstock).split("(")[0].lower()
+    if not args or (type(tree) in BY_ANOTHER and tree.args.get("expression") is None):
+        wanted = "x, y" if type(tree) in BY_ANOTHER else "*" if name == "count" else "x"
+        b.complaints.wrong(f"{name} is of something: write {name}({wanted}).", tree)
+    stars = [arg for arg in args if isinstance(arg, exp.Star) or arg.is_star]
+    if stars and (
+        distinct or not (isinstance(tree, exp.Count) and isinstance(tree.this, exp.Star))
+    ):
+        b.complaints.unsupported(
+            "A star in an aggregate stands for rows, as in count(*).",
+            "List the columns: count(DISTINCT a, b).",
+            tree,
+        )
+
+
+def _is_literal(args: list[exp.Expr]) -> bool:
+    return len(args) == 1 and isinstance(unwrapped(args[0]), exp.Literal)
+
+
 def _refuse(b: Binding, tree: exp.Expr) -> NoReturn:
     name = tree.sql(Penstock).split("(")[0].lower()
     default = "Write it in terms of count, sum, avg, min and max."
@@ -159,10 +183,13 @@ def _within_group(b: Binding, call: exp.Expr, order: exp.Expr, where: exp.Expr |
         b.complaints.unsupported(
             f"{call.sql(Penstock)} WITHIN GROUP is not maintained.", "Use percentile_cont.", call
         )
-    fraction = call.this
-    if key.args.get("desc"):
+    function, value, fraction = kinds[type(call)], key.this, call.this
+    if function == "percentile_disc":
+        value = exp.Cast(this=value.copy(), to=exp.DataType.build("double"))
+        function = "percentile_disc_desc" if key.args.get("desc") else function
+    elif key.args.get("desc"):
         fraction = exp.Sub(this=exp.Literal.number(1), expression=fraction.copy())
-    return _percentile(b, kinds[type(call)], key.this, fraction, where)
+    return _percentile(b, function, value, fraction, where)
 
 
 def _percentile(
@@ -207,6 +234,9 @@ def _check_type(
     b: Binding, call: AggregateCall, parts: Parts, added: dict[str, tuple[str, Expr]]
 ) -> None:
     schema = pa.schema([(column, value.type) for column, value in added.values()])
+    compared = call.args[-1:] if call.function in COMPARED or call.distinct else ()
+    for column in compared:
+        b.check_compared(schema.field(column).type, parts.args[-1])
     try:
         result_type(call, schema)
     except PlanError:

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from penstock.algebra.expr import Column, Expr
 from penstock.algebra.plan import Map, Node, Scan, SortKey
+from penstock.sql.binding import types
 from penstock.sql.binding.catalog import ONE_ROW, Catalog, Moment
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.scalars import Scalars
@@ -109,6 +110,15 @@ class Binding:
         if isinstance(value, Column):
             return value.name, frame
         return self.with_column(value, frame, name)
+
+    def check_compared(self, kind: pa.DataType, at: exp.Expr) -> None:
+        """Refuse to compare maps: their entries have no order, and Spark refuses it, too."""
+        if types.has_map(kind):
+            self.complaints.unsupported(
+                f"Values of type {types.shown(kind)} are not compared.",
+                "Group by the map, or compare array_sort(map_entries(m)).",
+                at,
+            )
 
     def one_row(self) -> Node:
         """A relation of one row that is there for all time."""

@@ -10,7 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra.aggregates import AggregateCall
-from penstock.algebra.expr import Column, Expr, Literal
+from penstock.algebra.expr import Call, Column, Expr, Literal
 from penstock.algebra.plan import Aggregate, Equality, Join, Map, Node, Union
 from penstock.sql.binding import time_groups
 from penstock.sql.binding.aggregates import (
@@ -171,11 +171,20 @@ class Grouping:
         for part in trees:
             texts = [known.sql() for known in keys.trees]
             if part.sql() not in texts:
-                column, frame = self._b.column(part, frame, "key")
+                column, frame = self._key_column(part, frame)
                 keys.trees.append(part)
                 keys.columns.append(column)
             places.append([known.sql() for known in keys.trees].index(part.sql()))
         return places, frame
+
+    def _key_column(self, tree: exp.Expr, frame: Frame) -> tuple[str, Frame]:
+        """The column of a key; maps are grouped with their entries in order, as Spark does."""
+        value = self._b.expr(tree, frame)
+        if pa.types.is_map(value.type):
+            value = Call("map_from_entries(array_sort(map_entries({0})))", (value,), value.type)
+            return self._b.with_column(value, frame, "key")
+        self._b.check_compared(value.type, tree)
+        return self._b.column(tree, frame, "key")
 
     def _sets_of(
         self, tree: exp.Expr, frame: Frame, outputs: Sequence[tuple[str, exp.Expr]]
@@ -215,7 +224,8 @@ class Grouping:
                 found = outputs[position - 1][1]
             case _:
                 names = {name.lower(): value for name, value in outputs}
-                found = self._b.names.resolve(tree, replace(frame.scope, aliases=names))
+                resolved = self._b.names.resolve(tree, replace(frame.scope, aliases=names))
+                found = unwrapped(resolved)
         inner = self.aggregates(found)
         if inner:
             self._b.complaints.wrong(

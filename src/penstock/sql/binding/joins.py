@@ -97,6 +97,7 @@ def join(
             continue
         a, c = b.expr(sides[0], left), b.expr(sides[1], right)
         wanted = b.scalars.common_type(a, c, tree)
+        b.check_compared(wanted, tree)
         a, c = b.scalars.cast(a, wanted, tree), b.scalars.cast(c, wanted, tree)
         left_key, left = _key(b, a, left)
         right_key, right = _key(b, c, right)

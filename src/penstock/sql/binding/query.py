@@ -75,7 +75,7 @@ class QueryBinder:
         around = self._with_ctes(tree, around)
         match tree:
             case exp.Subquery():
-                return self.bind(tree.this, around)
+                return self._limited(tree, self.bind(tree.this, around), around)
             case exp.Select():
                 answer = self._select(tree, around)
             case exp.SetOperation():
@@ -303,10 +303,13 @@ class QueryBinder:
                 extra.append((column, self.b.expr(value, frame)))
             if column not in [key.column for key in keys]:
                 keys.append(sort_key(column, ordered))
+                self.b.check_compared(dict([*computed, *extra])[column].type, ordered)
         carried = kept(frame.plan, around.carried)
         plan: Node = Map(frame.plan, (*computed, *extra, *carried))
         if tree.args.get("distinct"):
             self._check_distinct(tree)
+            for field in plan.schema:
+                self.b.check_compared(field.type, tree)
             plan = Distinct(plan)
         plan = self._cut(tree, plan, keys, around)
         if extra:
@@ -421,6 +424,9 @@ class QueryBinder:
         sides = self._aligned(left, right, names, tree, around)
         columns = tuple(zip((name for name, _ in left.columns), names, strict=True))
         distinct = bool(tree.args.get("distinct"))
+        if distinct or not isinstance(tree, exp.Union):
+            for name in names:
+                self.b.check_compared(sides[0].schema.field(name).type, tree)
         if isinstance(tree, exp.Union):
             union: Node = Union(sides)
             return Answer(Distinct(union) if distinct else union, columns)
@@ -450,10 +456,8 @@ class QueryBinder:
 
     def _values(self, tree: exp.Values) -> Answer:
         """The rows of a VALUES, as a table that is there for all time."""
-        nothing = pa.schema([])
         rows = [
-            [self._constant(self.b.scalars.expr(value, nothing)) for value in _fields(row)]
-            for row in tree.expressions
+            [self.b.scalars.constant(value) for value in _fields(row)] for row in tree.expressions
         ]
         widths = {len(row) for row in rows}
         if len(widths) > 1:
@@ -472,10 +476,6 @@ class QueryBinder:
         name = tree.sql()
         self.b.constants[name] = table
         return Answer(Scan(name, table.schema), tuple((c, c) for c in columns))
-
-    def _constant(self, value: Expr) -> Constant:
-        assert isinstance(value, Constant), "without columns, expressions are constants"
-        return value
 
 
 def as_stream(plan: Node, output: str) -> Node:

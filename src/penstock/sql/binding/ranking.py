@@ -112,10 +112,12 @@ class Ranking:
         partition, order = list(carried), []
         for tree in spec.args.get("partition_by") or ():
             column, frame = self._b.column(self._resolved(tree, frame), frame, "partition")
+            self._b.check_compared(frame.schema.field(column).type, tree)
             partition.append(column)
         clause = spec.args.get("order")
         for ordered in clause.expressions if clause else ():
             column, frame = self._b.column(self._resolved(ordered.this, frame), frame, "order")
+            self._b.check_compared(frame.schema.field(column).type, ordered)
             descending = bool(ordered.args.get("desc"))
             order.append(SortKey(column, descending, bool(ordered.args.get("nulls_first"))))
         return frame, _Over(tuple(dict.fromkeys(partition)), deciding(order))

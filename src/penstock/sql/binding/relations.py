@@ -226,21 +226,20 @@ class Relations:
         frame = self._renamed(answer, tree, tree.name, len(hidden))
         if relation.time is None:
             return frame
-        stamp = [item for item in frame.scope.items if item.name == relation.time]
-        if any(item.name.lower() == TIME and not item.hidden for item in frame.scope.items):
+        if any(item.name.lower() == TIME for item in frame.scope.items):
             return frame
-        if relation.time.lower() == TIME:
-            return frame
-        time = replace(stamp[0], name=TIME, hidden=True)
+        place = [name for name, _ in answer.columns].index(relation.time)
+        time = replace(frame.scope.items[place], name=TIME, hidden=True)
         return Frame(frame.plan, frame.scope.plus([time]))
 
     def _derived(self, tree: exp.Subquery, around: Surroundings) -> Frame:
-        if isinstance(tree.this, exp.Table):
+        if _is_relation(tree.this):
             frame = self._relation(tree.this, around)
             found = Factors([frame], [], frame.scope)
             for joined in tree.this.args.get("joins") or ():
                 self._add_join(found, joined, around)
-            return found.joined(self._b)
+            frame = self._aliased(found.joined(self._b), tree)
+            return self._streamed(frame, tree, tree.alias or timing.UNNAMED)
         answer, carried = self._query(tree.this, around)
         frame = self._renamed(answer, tree, None, len(carried))
         hidden = frame.scope.items[len(frame.scope.items) - len(carried) :]
@@ -249,6 +248,29 @@ class Relations:
             self._links.append(exp.NullSafeEQ(this=mine, expression=other))
         frame = Frame(frame.plan, Scope(frame.scope.items[: len(answer.columns) - len(carried)]))
         return self._streamed(frame, tree, tree.alias or timing.UNNAMED)
+
+    def _aliased(self, frame: Frame, tree: exp.Subquery) -> Frame:
+        """What stands in parentheses, under the name that it is given."""
+        if not tree.alias:
+            return frame
+        shown = frame.scope.visible()
+        given = [column.name for column in tree.args["alias"].columns]
+        self._check_names(tree.alias, len(shown), given, tree)
+        names = given or [item.name for item in shown]
+        items = [
+            replace(item, name=name, relation=tree.alias)
+            for item, name in zip(shown, names, strict=True)
+        ]
+        hidden = [replace(i, relation=tree.alias) for i in frame.scope.items if i.hidden]
+        return replace(frame, scope=replace(frame.scope, items=(*items, *hidden)))
+
+    def _check_names(
+        self, relation: str | None, columns: int, given: Sequence[str], at: exp.Expr
+    ) -> None:
+        if given and len(given) != columns:
+            self._b.complaints.wrong(
+                f"{relation} has {columns} columns, and names for {len(given)}.", at
+            )
 
     def _query(self, tree: exp.Expr, around: Surroundings) -> tuple[Answer, tuple[str, ...]]:
         """A query in FROM; where it reads columns of the domain, it has them among its own."""
@@ -282,10 +304,7 @@ class Relations:
         relation = tree.alias or name
         given = [c.name for c in alias.columns] if isinstance(alias, exp.TableAlias) else []
         shown = len(answer.columns) - hidden
-        if given and len(given) != shown:
-            self._b.complaints.wrong(
-                f"{relation} has {shown} columns, and names for {len(given)}.", alias
-            )
+        self._check_names(relation, shown, given, alias or tree)
         items: list[Item] = []
         outputs = []
         for i, (user, column) in enumerate(answer.columns):
@@ -307,6 +326,14 @@ class Relations:
             "Explode the rows before they are appended, or join with a table of positions.",
             tree,
         )
+
+
+def _is_relation(tree: exp.Expr) -> bool:
+    """Whether parentheses hold relations, joined perhaps, and no query."""
+    if isinstance(tree, exp.Subquery):
+        parts = ("joins", "alias", "window", "sync")
+        return any(tree.args.get(part) for part in parts) or _is_relation(tree.this)
+    return isinstance(tree, exp.Table)
 
 
 def _equal(left: Item, right: Item) -> exp.Expr:

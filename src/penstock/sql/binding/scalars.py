@@ -107,6 +107,11 @@ class Scalars:
         self._check(tree, schema)
         return self._expr(tree, schema)
 
+    def constant(self, tree: exp.Expr) -> Literal:
+        """The value of a tree without columns."""
+        self._check(tree, pa.schema([]))
+        return self._constant(unwrapped(tree))
+
     def predicate(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
         return self._condition(self.expr(tree, schema), tree)
 
@@ -203,7 +208,8 @@ class Scalars:
     def _simple(self, tree: exp.Expr, schema: pa.Schema) -> Expr | None:
         """The tree in simple functions, where all of it has them."""
         if not any(map(is_bound, tree.walk())):
-            return self._constant(tree)
+            found = self._constant(tree)
+            return None if pa.types.is_nested(found.type) else found
         try:
             structural = self._structural(tree, schema)
         except _NotSimpleError:
@@ -280,6 +286,8 @@ class Scalars:
 
     def _comparison(self, tree: exp.Expr, part: Callable[[exp.Expr], Expr]) -> Expr | None:
         left, right = part(tree.this), part(tree.expression)
+        if types.has_map(left.type):
+            return None  # Spark says why
         both = types.comparable(left, right)
         if both is None:
             both = self._with_text_as(left, right)

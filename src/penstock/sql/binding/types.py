@@ -29,6 +29,13 @@ def is_time(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
+def has_map(kind: pa.DataType) -> bool:
+    """Whether values of a type hold maps, which are equal whatever the order of their entries."""
+    return bool(pa.types.is_map(kind)) or any(
+        has_map(kind.field(i).type) for i in range(kind.num_fields)
+    )
+
+
 def has_decimal(*values: Expr) -> bool:
     return any(pa.types.is_decimal(value.type) for value in values)
 
