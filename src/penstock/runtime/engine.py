@@ -238,7 +238,7 @@ class Engine:
         check_kept("the query", sorted(view.sources), self.sources, manifest)
         backfill = self._backfill(program, sorted(view.sources))
         backfill.fill(manifest, program.lanes.values())
-        over = {s: replace(c, ended=self._end(s)) for s, c in self._said(view.sources).items()}
+        over = {s: c.over_from(self._end(s)) for s, c in self._said(view.sources).items()}
         effects = backfill.run(INF, answers(program, over))
         actions: list[Action] = [Advanced(INF), *effects.publications()]
         actions += effects.founded(view_area(name), AreaState())
@@ -390,6 +390,8 @@ class Engine:
 
     def _end(self, name: str) -> int:
         """When a source would be over if nothing more came."""
+        if self.source(name).is_table:
+            return BEGIN
         state = self.source_state(name)
         return state.ended if state.ended is not None else max(state.largest + 1, state.frontier)
 
