@@ -238,7 +238,7 @@ class Engine:
         check_kept("the query", sorted(view.sources), self.sources, manifest)
         backfill = self._backfill(program, sorted(view.sources))
         backfill.fill(manifest, program.lanes.values())
-        over = {s: c.over_from(self._end(s)) for s, c in self._said(view.sources).items()}
+        over = {s: replace(c, ended=self._end(s)) for s, c in self._said(view.sources).items()}
         effects = backfill.run(INF, answers(program, over))
         actions: list[Action] = [Advanced(INF), *effects.publications()]
         actions += effects.founded(view_area(name), AreaState())
