@@ -6,7 +6,8 @@ from it such as the end of a window. And punctuations do: no more rows of a stre
 
 What closes a record of a plan is an expression over its columns. `closed(s, a, x, ...)` is the time
 at which the punctuations of the stream s close the rows in which column a is x, and so on; it is
-looked up when a step runs. `earliest` and `latest` put times together, and NULL is never.
+looked up when a step runs. `closed(s)` asks about all rows: the end of a stream is the punctuation
+that matches everything. `earliest` and `latest` put times together, and NULL is never.
 
 Asked about `up to(x)` instead of x, it is the time at which x and all that sorts before it are
 closed.
@@ -94,7 +95,7 @@ class Known:
 
 def closes(plan: p.Node, names: Sequence[str] | None = None, kind: Kind = "any") -> Expr | None:
     """From when on records with the values of a record in these columns, all if not said, change
-    no more; None where nothing but the end of all streams can see to that."""
+    no more; None where not even the end of the streams can see to that."""
     chosen = plan.schema.names if names is None else names
     return closes_given(plan, {n: Column(n, plan.schema.field(n).type) for n in chosen}, kind)
 
@@ -132,7 +133,7 @@ class Question(NamedTuple):
     values: tuple[Expr, ...]
 
     def __str__(self) -> str:
-        return f"{', '.join(self.columns)} of {self.stream}"
+        return f"{', '.join(self.columns) or 'all'} of {self.stream}"
 
 
 def question(closed: Call) -> Question:
@@ -150,6 +151,21 @@ def questions(expr: Expr) -> Iterator[Question]:
         case Call(args=args):
             for arg in args:
                 yield from questions(arg)
+
+
+def ends_needed(time: Expr) -> frozenset[str]:
+    """The streams that must end before a time comes, whatever punctuations close."""
+    match time:
+        case Call(function) if function == CLOSED:
+            asked = question(time)
+            return frozenset() if asked.columns else frozenset({asked.stream})
+        case Call(function, args) if function == EARLIEST:
+            return min(map(ends_needed, args), key=len)
+        case Call("coalesce", (first, *_)):
+            return ends_needed(first)
+        case Call(args=args):
+            return frozenset().union(*map(ends_needed, args))
+    return frozenset()
 
 
 # --- by kind of node ------------------------------------------------------------------------------
@@ -209,7 +225,7 @@ def _scanned(scan: p.Scan, known: Known) -> Expr | None:
     name = Literal(scan.name, pa.string())
     exact = {c: v for c, v in known.exact.items() if _is_up_to(v)} or known.exact
     values = [arg for c in sorted(exact) for arg in (Literal(c, pa.string()), exact[c])]
-    marks = Call(CLOSED, (name, *values), pa.int64()) if values else None
+    marks = Call(CLOSED, (name, *values), pa.int64())
     return earliest(_after(scan.time if scan.append_only else None, known), marks)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from penstock.algebra import plan as p
-from penstock.algebra.closing import Question, closes, meets, question, questions
+from penstock.algebra.closing import Question, closes, ends_needed, meets, question, questions
 from penstock.algebra.expr import CLOSED, EARLIEST, LATEST, Call, Expr
 from penstock.memory import sizes
 from penstock.memory.extents import Bound
@@ -24,10 +24,12 @@ def judged(verdict: OperatorVerdict, node: p.Node, declared: Declared) -> Operat
         return verdict
     times = list(_closings(node))
     tables = {s.name for s in node.walk() if isinstance(s, p.Scan) and not is_stream(s)}
-    if not times or any(time is None for time in times):
+    if not times or any(time is None or ends_needed(time) - tables for time in times):
         return verdict
     leaves = (leaf for time in times if time is not None for leaf in questions(time))
-    asked = dict.fromkeys(_named(leaf) for leaf in leaves if leaf.stream not in tables)
+    asked = dict.fromkeys(
+        _named(leaf) for leaf in leaves if leaf.columns and leaf.stream not in tables
+    )
     if all(time is not None and _closed(time, declared, tables) for time in times):
         names = [leaf for leaf in asked if _is_closed(leaf, declared)]
         words = " and ".join(map(str, names))

@@ -65,10 +65,15 @@ def asks(expr: Expr) -> bool:
 
 
 def is_answered(expr: Expr | None) -> bool:
-    """Whether the value of an expression depends on what was said."""
+    """Whether the value of an expression depends on what was said.
+
+    A stream that is over closes everything, rows that were written before it was too.
+    """
     match expr:
         case Lookup():
             return True
+        case Literal():
+            return expr == ALWAYS
         case Call(args=args):
             return any(map(is_answered, args))
     return False

@@ -67,6 +67,13 @@ class Closings:
     def __bool__(self) -> bool:
         return bool(self.schedule) or self.ended is not None
 
+    def over_from(self, ended: int | None) -> Closings:
+        """The same of a stream that is over from a time on: that is to punctuate everything."""
+        if ended is None:
+            return self
+        always = min(self.schedule.always, ended)
+        return replace(self, schedule=replace(self.schedule, always=always), ended=ended)
+
     def settled(self, frontier: int) -> Closings:
         """The same for whoever looks from the frontier on: what holds since before, always did."""
         return replace(self, schedule=self.schedule.settled(frontier))

@@ -390,6 +390,8 @@ class Engine:
 
     def _end(self, name: str) -> int:
         """When a source would be over if nothing more came."""
+        if self.source(name).is_table:
+            return BEGIN
         state = self.source_state(name)
         return state.ended if state.ended is not None else max(state.largest + 1, state.frontier)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from penstock.element import BEGIN, INF
@@ -39,7 +39,7 @@ class Punctuations:
                 before, _, closings = nothing
             closings = closings.read(entries[len(before) :]).settled(manifest.frontier)
             self._read[source.name] = entries, manifest.frontier, closings
-        return replace(closings, ended=_ended(source, manifest))
+        return closings.over_from(_ended(source, manifest)).settled(manifest.frontier)
 
     def know(self, source: str, manifest: Manifest, closings: Closings) -> None:
         """What the entries of a source add up to, for whoever has read them already."""
@@ -51,8 +51,7 @@ class Punctuations:
         if source.is_table:
             return Closings.finite(source.schema)
         entries = manifest.punctuations.get(source.name, ())
-        closings = Closings(source.schema).read(entries)
-        return replace(closings, ended=_ended(source, manifest))
+        return Closings(source.schema).read(entries).over_from(_ended(source, manifest))
 
     def condensed(self, source: SourceDefinition, manifest: Manifest) -> tuple[Entry, ...] | None:
         """The entries in fewer words, where there are many; None where it is not worth while.

@@ -68,7 +68,9 @@ def after_batch(
     """How far a source has come with a batch."""
     largest = max(state.largest, report.largest)
     known = largest - source.delay if largest > BEGIN + source.delay else BEGIN
-    return SourceState(
+    return replace(
+        state,
+        idle=False,
         frontier=max(state.frontier, known),
         largest=largest,
         batch=state.batch if batch is None else batch,

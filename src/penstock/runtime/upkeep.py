@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from penstock.algebra.closing import ALWAYS
 from penstock.runtime.effects import alive
 from penstock.runtime.task import Report, hash_range
 from penstock.state import compaction
 from penstock.state.compaction import Use, choose, together
 from penstock.state.manifest import AreaState, Manifest
+from penstock.state.run import AreaSpec
 from penstock.state.store import RunRef
 
 MERGED_PER_BYTE = 2
@@ -21,14 +23,16 @@ def compactions(
     areas: Mapping[str, AreaState],
     frontiers: Mapping[str, int],
     tasks: int,
-    closed: Collection[str],
+    closed: Mapping[str, AreaSpec],
     uses: Mapping[str, Use],
 ) -> dict[str, frozenset[str]]:
     """Which runs of which areas the tasks are to rewrite in this step.
 
     The parts of one run are rewritten together, when there are all of them; those that are needed
-    no more are merely left out. What is being merged goes on.
+    no more are merely left out. What is being merged goes on. Areas that the end of a stream closes
+    as a whole are looked at whatever their size.
     """
+    over = {name for name, area in closed.items() if area.until == ALWAYS}
     found: dict[str, frozenset[str]] = {}
     for name, area in areas.items():
         needed = alive(area.refs, frontiers[name])
@@ -43,7 +47,8 @@ def compactions(
                     parts.setdefault(ref.whole, []).append(ref)
             wholes = list(parts.values())
             known = [together([ref.statistics for ref in refs]) for refs in wholes]
-            for group in choose(known, frontiers[name], name in closed, uses.get(name)):
+            groups = choose(known, frontiers[name], name in closed, uses.get(name))
+            for group in [range(len(wholes))] if name in over else groups:
                 chosen |= {ref.name for i in group for ref in wholes[i]}
         if chosen:
             found[name] = frozenset(chosen)

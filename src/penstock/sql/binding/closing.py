@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from penstock.algebra.closing import ALWAYS, final_from
-from penstock.algebra.plan import Node, Restrict, SortKey, Window, append_only
+from penstock.algebra.closing import ALWAYS, ends_needed, final_from
+from penstock.algebra.plan import Node, Restrict, Scan, SortKey, Window, append_only
 from penstock.sql.binding.complaints import Complaints
 
 
@@ -20,7 +20,8 @@ def final(plan: Node, complaints: Complaints, order: SortKey | None = None) -> N
             "stream's name, or a condition on NOW().",
             "Group by window(ts, '10 seconds') instead, or write EMIT CHANGES.",
         )
-    if start is None:
+    streams = {node.name for node in plan.walk() if isinstance(node, Scan) and node.time}
+    if start is None or ends_needed(start) >= streams:
         complaints.unsupported(
             "No row of this query would ever be final: later rows can always change it.",
             "Group by window(ts, '10 seconds'), whose groups close when time passes their end, and "
