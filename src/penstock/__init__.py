@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from penstock.errors import (
+        ArgumentError,
         ArithmeticOverflowError,
+        BackgroundError,
         DivisionByZeroError,
+        ExpressionError,
         JavaNotFoundError,
         LateRowError,
         ParseError,
         PenstockError,
         PlanError,
+        RejectedRowError,
+        SparkError,
+        SparkLostError,
         StateError,
         UnboundedError,
         UngrammaticalRowError,
@@ -30,13 +36,19 @@ else:
 
     _NAMES = {
         "penstock.errors": (
+            "ArgumentError",
             "ArithmeticOverflowError",
+            "BackgroundError",
             "DivisionByZeroError",
+            "ExpressionError",
             "JavaNotFoundError",
             "LateRowError",
             "ParseError",
             "PenstockError",
             "PlanError",
+            "RejectedRowError",
+            "SparkError",
+            "SparkLostError",
             "StateError",
             "UnboundedError",
             "UngrammaticalRowError",
@@ -61,17 +73,23 @@ else:
 
 
 __all__ = [
+    "ArgumentError",
     "ArithmeticOverflowError",
+    "BackgroundError",
     "DivisionByZeroError",
+    "ExpressionError",
     "JavaNotFoundError",
     "LateRowError",
     "ParseError",
     "PenstockError",
     "PlanError",
     "Query",
+    "RejectedRowError",
     "Result",
     "Session",
     "Source",
+    "SparkError",
+    "SparkLostError",
     "StateError",
     "UnboundedError",
     "UngrammaticalRowError",

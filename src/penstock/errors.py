@@ -9,22 +9,51 @@ PySparkException
     │   └── UnboundedError      a view that needs ever more memory, where that is refused
     ├── ArithmeticOverflowError a result too large for its type
     ├── DivisionByZeroError     a quotient or remainder by zero
+    ├── ExpressionError         any other value that an expression does not have: a cast, a function
+    ├── BackgroundError         a step, source or sink that failed in the background
     ├── LateRowError            a row from before the frontier, where late rows were not allowed
     ├── UngrammaticalRowError   a row that a punctuation had ruled out, where that is an error
+    ├── RejectedRowError        a record that cannot be read, where the source is to stop at it
     ├── StateError              a file of the state that is missing, unreadable or damaged
     ├── WriterConflictError     someone else wrote to the same state
+    ├── ArgumentError           an argument of a kind that a call does not take; also a TypeError
+    ├── SparkError              what Spark refuses or fails at, in a sentence
+    │   └── SparkLostError      Spark's Java process has ended
     └── JavaNotFoundError       Spark needs Java, and there is no suitable one
 
 They read like Spark's own: `getCondition()` is a stable name to test for, `getSqlState()` the
 standard five characters, `getQueryContext()` the place in the SQL text. The message says what was
-found, what was expected, and what to write instead.
+found, what was expected, and what to write instead. It fits on a screen, whatever was found.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Self
+from typing import Self
 
 from pyspark.errors import PySparkException, QueryContext, QueryContextType
+
+LONGEST_MESSAGE = 1_400
+MOST_LINES = 16
+LONGEST_LINE = 160
+
+
+def shortened(text: str, longest: int = LONGEST_MESSAGE, lines: int = MOST_LINES) -> str:
+    """The beginning and the end of a text that is too long to be read, in printable characters."""
+    if text.count("\n") >= lines:
+        every = text.split("\n")
+        text = "\n".join([*every[: lines - 3], "...", *every[-2:]])
+    if len(text) > longest:
+        text = f"{text[: longest * 3 // 4]} ... {text[-(longest // 4 - 5) :]}"
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def brief(value: object, longest: int = 80, show: Callable[[object], str] = repr) -> str:
+    """Any object of a user as a message shows it; its kind, where it cannot be shown."""
+    try:
+        return shortened(show(value), longest, lines=2)
+    except Exception:  # the code of a user, or a number with too many digits
+        return f"a value of type {type(value).__name__}"
 
 
 @dataclass(frozen=True)
@@ -58,21 +87,33 @@ class SqlContext(QueryContext):
         return ""
 
     def summary(self) -> str:
-        """The line that the fragment begins on, with the fragment underlined."""
+        """The line that the fragment begins on, with the fragment underlined.
+
+        Of a long line only what is around the fragment.
+        """
         number = self.sql.count("\n", 0, self.start)
-        line = self.sql.split("\n")[number]
-        column = self.start - (self.sql.rfind("\n", 0, self.start) + 1)
-        width = max(1, min(self.end - self.start, len(line) - column))
-        of = f" of VIEW {self.view}" if self.view else ""
+        begin = self.sql.rfind("\n", 0, self.start) + 1
+        end = self.sql.find("\n", self.start)
+        line, column = self.sql[begin : end if end >= 0 else None], self.start - begin
+        of = f" of VIEW {shortened(self.view, 80)}" if self.view else ""
         header = f"== SQL{of} (line {number + 1}, position {column + 1}) =="
+        width = max(1, min(self.end - self.start, len(line) - column))
+        if len(line) > LONGEST_LINE:
+            left = max(0, min(column - LONGEST_LINE // 2, len(line) - LONGEST_LINE))
+            right = left + LONGEST_LINE
+            before, after = "... " if left else "", " ..." if right < len(line) else ""
+            line, width = f"{before}{line[left:right]}{after}", min(width, right - column)
+            column += len(before) - left
+        line = line.encode("utf-8", "replace").decode("utf-8")
         return f"{header}\n{line}\n{' ' * column}{'^' * width}"
 
 
 class PenstockError(PySparkException):
-    condition: ClassVar[str] = "PENSTOCK_ERROR"
-    sqlstate: ClassVar[str] = "XX000"
+    condition: str = "PENSTOCK_ERROR"
+    sqlstate: str = "XX000"
 
     def __init__(self, message: str, /, *, context: SqlContext | None = None) -> None:
+        message = shortened(message)
         super().__init__(message, errorClass=self.condition, contexts=[context] if context else [])
 
     @property
@@ -127,6 +168,16 @@ class DivisionByZeroError(PenstockError):
     sqlstate = "22012"
 
 
+class ExpressionError(PenstockError):
+    condition = "EXPRESSION_FAILED"
+    sqlstate = "22000"
+
+
+class BackgroundError(PenstockError):
+    condition = "FAILED_IN_BACKGROUND"
+    sqlstate = "58000"
+
+
 class LateRowError(PenstockError):
     condition = "LATE_ROW"
     sqlstate = "22000"
@@ -134,6 +185,11 @@ class LateRowError(PenstockError):
 
 class UngrammaticalRowError(PenstockError):
     condition = "UNGRAMMATICAL_ROW"
+    sqlstate = "22000"
+
+
+class RejectedRowError(PenstockError):
+    condition = "REJECTED_ROW"
     sqlstate = "22000"
 
 
@@ -149,6 +205,34 @@ class StateError(PenstockError):
 class WriterConflictError(PenstockError):
     condition = "WRITER_CONFLICT"
     sqlstate = "40001"
+
+
+class ArgumentError(PenstockError, TypeError):
+    condition = "INVALID_ARGUMENT"
+    sqlstate = "22023"
+
+
+class SparkError(PenstockError):
+    condition = "SPARK_ERROR"
+    sqlstate = "58000"
+
+    def __init__(
+        self,
+        message: str,
+        /,
+        condition: str = "",
+        sqlstate: str = "",
+        *,
+        context: SqlContext | None = None,
+    ) -> None:
+        """`condition` and `sqlstate` are Spark's own, where it says them."""
+        self.condition = condition or type(self).condition
+        self.sqlstate = sqlstate or type(self).sqlstate
+        super().__init__(message, context=context)
+
+
+class SparkLostError(SparkError):
+    condition = "SPARK_LOST"
 
 
 class JavaNotFoundError(PenstockError):

@@ -19,6 +19,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.kinds import kind
 from penstock.sorting import Hashes as Hashes
 from penstock.sorting import Ints as Ints
 from penstock.sorting import Words as Words
@@ -433,6 +434,7 @@ def starts_of(*sorted_keys: npt.NDArray[Any]) -> Mask:
     return begin
 
 
+@kind("direction")
 class Direction(NamedTuple):
     descending: bool = False
     nulls_first: bool = True

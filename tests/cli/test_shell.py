@@ -55,7 +55,7 @@ def test_a_script(spark: "SparkSession") -> None:
     assert ran.exit_code == 3
     for text in (
         "View hot is created.",
-        "temps  room STRING, temp INT, t INT",
+        "temps  running  NULL    room STRING, temp INT, t INT",
         "room    STRING",
         "hot just before the beginning of time",
         "1 row is appended.",

@@ -101,7 +101,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Example:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("pattern", ["runs/*.arrow", "log/*[0-9].*"])
+@pytest.mark.parametrize("pattern", ["runs/*.arrow", "log/*[0-9].[cj]*"])
 def test_the_engine_says_which_file_is_damaged_or_is_right(
     pattern: str, damage: Callable[[bytes, Random], bytes], example: Example, tmp_path: Path
 ) -> None:
@@ -157,10 +157,13 @@ def test_every_byte_of_the_log_matters(example: Example, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "body",
     [
-        {"actions": [{"action": "Teleported", "to": "elsewhere"}]},
-        {"actions": [{"action": "Advanced"}]},
-        {"actions": [{"action": "Advanced", "frontier": 1, "colour": "blue"}]},
-        {"actions": [{"action": "Changed", "area": "a", "added": [{"segment": "s"}]}]},
+        {"actions": [{"is": "teleported", "to": "elsewhere"}]},
+        {"actions": [{"is": "advanced"}]},
+        {"actions": [{"is": "advanced", "frontier": 1, "colour": "blue"}]},
+        {"actions": [{"is": "advanced", "frontier": "1"}]},
+        {"actions": [{"is": "advanced/2", "frontier": 1}]},
+        {"actions": [{"is": "scan", "name": "s", "columns": []}]},
+        {"actions": [{"is": "changed", "area": "a", "added": [{"segment": "s"}]}]},
         {"actions": 3},
         {"action": []},
         [],
@@ -170,7 +173,7 @@ def test_every_byte_of_the_log_matters(example: Example, tmp_path: Path) -> None
 )
 def test_a_log_of_another_version_is_an_error_that_names_it(body: object, tmp_path: Path) -> None:
     if isinstance(body, dict):
-        body = {"layout": LAYOUT, **body}
+        body = {"layout": LAYOUT, "number": 1, "previous": "", "note": {}, **body}
     text = json.dumps(body).encode()
     path = tmp_path / f"{1:020d}.json"
     path.write_bytes(b"%08x\n" % zlib.crc32(text) + text)

@@ -11,6 +11,7 @@ import pytest
 from penstock.algebra import plan as p
 from penstock.algebra.outline import outline
 from penstock.algebra.reference import FIRST, Record, Reference, Relation
+from penstock.algebra.streams import rstream
 from penstock.testing.cases import can_lift
 from penstock.testing.local_runs import (
     assert_agrees_with_reference,
@@ -52,7 +53,7 @@ STREAMS: dict[str, tuple[Callable[[p.Node, str | None], p.Node], Callable[..., R
     "inserted": (lambda plan, time: p.Changes(plan, "inserted", time), lambda a, b: a - b),
     "deleted": (lambda plan, time: p.Changes(plan, "deleted", time), lambda a, b: b - a),
     "changed": (lambda plan, time: p.Changes(plan, "changed", time), either),
-    "relation as a stream": (p.rstream, relation_as_a_stream),
+    "relation as a stream": (rstream, relation_as_a_stream),
 }
 
 
@@ -74,7 +75,7 @@ def test_oracle_snapshots_in_a_row(kind: str, time: str | None) -> None:
 def test_oracle_relations_as_streams() -> None:
     for seed in range(60):
         with seeded("relation as a stream", seed) as rng:
-            plan = p.rstream(random_plan(rng, rng.randint(0, 3)), rng.choice((None, "at")))
+            plan = rstream(random_plan(rng, rng.randint(0, 3)), rng.choice((None, "at")))
             if can_lift(plan):
                 cases = streams_for(plan, seed % 20, 200)[:20]
                 assert_agrees_with_reference(plan, cases, rng)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -32,7 +32,12 @@ VIEWS, CASES = 10, 8
 
 
 def check(
-    jobs: Jobs, directory: Path, seed: int, cuts: list[int] | None = None, views: int = VIEWS
+    jobs: Jobs,
+    directory: Path,
+    seed: int,
+    cuts: list[int] | None = None,
+    views: int = VIEWS,
+    **more: Any,
 ) -> None:
     """Every view has the reference's snapshots, and the changes of a run in other steps."""
     rng = Random(seed)
@@ -42,7 +47,7 @@ def check(
         if can_lift(plan):
             plans[f"v{len(plans)}"] = lifted(with_shared_marks(plan))
     streams = in_cases([random_streams(rng, SCANS) for _ in range(CASES)])
-    found = run_on_engine(jobs, directory, plans, streams, cuts or random_cuts(rng), rng)
+    found = run_on_engine(jobs, directory, plans, streams, cuts or random_cuts(rng), rng, **more)
     for name, plan in plans.items():
         difference = first_difference(plan, streams, found[name])
         assert difference is None, f"seed {seed}\n{outline(plan)}\n{difference}"

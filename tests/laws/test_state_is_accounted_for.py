@@ -14,6 +14,7 @@ import pytest
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column, Literal, arithmetic
+from penstock.algebra.streams import rstream
 from penstock.element import INF, Elements
 from penstock.physical.local import LocalPipeline, StoredArea
 from penstock.state.compaction import merge
@@ -63,7 +64,7 @@ PLANS: dict[str, p.Node] = {
     "sync to stream": p.Sync(LEFT, (R,)),
     "sync to stream and points": p.Sync(LEFT, (R, p.Periodic(25))),
     "changes": p.Changes(LEFT, "changed", "at"),
-    "relation as a stream": p.rstream(LEFT),
+    "relation as a stream": rstream(LEFT),
     "restrict": p.Restrict(LEFT, SOON),
     "split": p.Split(LEFT, 7),
     "row window": p.RowWindow(S, 3, ("k",)),

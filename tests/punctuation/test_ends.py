@@ -67,6 +67,61 @@ FINAL: dict[str, list[tuple[Any, ...]]] = {
 }
 
 
+MARKED = """
+CREATE SOURCE l (k INT, v INT, t INT) EVENT TIME t;
+CREATE SOURCE r (k INT, v INT, t INT, mark STRING) EVENT TIME t;
+CREATE STREAM marked OVER r KEY NULL PUNCTUATED BY COLUMN mark;
+CREATE STREAM latest OVER r KEY (k);
+"""
+ONLY_R_IN_DOUBT = [
+    "SELECT k FROM l EXCEPT SELECT k FROM r",
+    "SELECT k, v FROM l WHERE k NOT IN (SELECT k FROM r)",
+    "SELECT k, v FROM l WHERE NOT EXISTS (SELECT 1 FROM r WHERE r.k = l.k AND r.v > l.v)",
+    "SELECT l.k, marked.v FROM l LEFT JOIN marked ON l.k = marked.k",
+    "SELECT l.k, latest.v FROM l LEFT JOIN latest ON l.k = latest.k",
+    "SELECT l.k, r.v FROM r RIGHT JOIN l ON l.k = r.k",
+    "SELECT l.k, (SELECT count(*) FROM r WHERE r.k = l.k) AS n FROM l",
+    "SELECT l.k, m.n FROM l CROSS JOIN (SELECT count(*) AS n FROM r) m",
+    "SELECT k, count(*) AS n FROM r GROUP BY k",
+    "SELECT k, v FROM r QUALIFY row_number() OVER (PARTITION BY k ORDER BY v) = 1",
+]
+WAYS = ["end", "python", "before the others", "a mark", "marks of time"]
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_every_way_of_ending_makes_all_final(tmp_path: Path, how: str) -> None:
+    """Where only the ended stream could still have changed an answer, it is final."""
+    left = [(1, 10, 1), (2, 11, 2), (2, 12, 3), (3, 9, 4)]
+    right = [(1, 5, 1, None), (1, 20, 2, None), (4, 6, 3, None)]
+    with local_session(tmp_path, Options(unbounded="allow", tasks=2)) as db:
+        db.sql(MARKED)
+        for i, query in enumerate(ONLY_R_IN_DOUBT):
+            db.sql(f"CREATE VIEW now{i} AS {query}; CREATE VIEW final{i} AS {query} EMIT FINAL")
+        if how != "before the others":
+            db.source("l").append(left)
+            db.source("l").advance(5)
+        db.source("r").append(right)
+        match how:
+            case "a mark":
+                db.source("r").append([(None, None, 6, "<*,*,*>")])
+            case "marks of time":
+                db.source("r").append([(None, None, 6, "<*,*,(,20)>")])
+                db.step()
+                db.source("r").append([(None, None, 20, "<*,*,*>")])
+            case "python":
+                db.punctuate("r")
+            case _:
+                db.source("r").end()
+        db.step()
+        if how == "before the others":
+            db.source("l").append(left)
+        db.source("l").advance(30)
+        db.step()
+        for i, query in enumerate(ONLY_R_IN_DOUBT):
+            assert records(db, f"now{i}"), query
+            assert records(db, f"final{i}") == records(db, f"now{i}"), query
+
+
 @pytest.mark.parametrize("how", ["end", "python"])
 def test_what_the_ended_stream_could_have_taken_back_is_final(tmp_path: Path, how: str) -> None:
     db = session(tmp_path)

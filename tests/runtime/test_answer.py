@@ -12,7 +12,7 @@ import penstock
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Aggregate, Equality, Join, Node, Scan, Window
-from penstock.element import concat
+from penstock.element import INF, concat
 from penstock.errors import PlanError, UnsupportedError
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
@@ -53,10 +53,13 @@ def test_an_answer_is_what_a_view_would_be_in_the_end(db: Session) -> None:
     view = db.create_view("v", counts(db.scan("s")), ("k",))
     db.step()
     version, frontier = db._engine.manifest.version, db.frontier
-    answer = db.answer(counts(db.scan("s")), ("k",))
-    joined = db.answer(Join(db.scan("s"), names, "inner", (Equality("k", "id"),)))
+    answer = db.answer(counts(db.scan("s")), ("k",), INF)
+    joined = db.answer(Join(db.scan("s"), names, "inner", (Equality("k", "id"),)), at=INF)
+    live = db.answer(counts(db.scan("s")), ("k",))
     assert (db._engine.manifest.version, db.frontier) == (version, frontier) == (version, 2)
     source.append([("b", 7)])
+    assert rows(live.snapshot()) == rows(view.snapshot()) == [("a", 1)]
+    assert rows(live.changes()) == rows(view.changes())
     assert rows(joined.snapshot()) == [("a", 1, "a", "Anna"), ("a", 5, "a", "Anna")]
     assert rows(answer.snapshot(6)) == [("a", 2), ("b", 1)]
     assert rows(answer.changes(since=6)) == [
@@ -65,7 +68,7 @@ def test_an_answer_is_what_a_view_would_be_in_the_end(db: Session) -> None:
         ("u", "a", 1, 11),
     ]
     source.append([("b", 7)])
-    again = db.answer(counts(db.scan("s")), ("k",))
+    again = db.answer(counts(db.scan("s")), ("k",), INF)
     source.end()
     db.step()
     assert rows(again.history()) == rows(view.history())

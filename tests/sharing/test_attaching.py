@@ -72,14 +72,14 @@ def test_views_with_the_same_join_keep_one_pair_of_areas(tmp_path: Path) -> None
         db.sql(
             f"CREATE VIEW a AS SELECT room, max(level + temp) AS m FROM ({JOINED}) GROUP BY room"
         )
-        one = len(areas(db, "InnerJoin")), len(areas(db, "lane"))
+        one = len(areas(db, "inner join ")), len(areas(db, "lane"))
         db.sql(f"CREATE VIEW b AS SELECT temp, min(level) AS low FROM ({JOINED}) GROUP BY temp")
         db.sql(f"CREATE VIEW c AS SELECT room, level FROM ({JOINED}) WHERE temp > 1")
-        assert (len(areas(db, "InnerJoin")), len(areas(db, "lane"))) == one
+        assert (len(areas(db, "inner join ")), len(areas(db, "lane"))) == one
     with opened(tmp_path / "apart", sharing=False) as db:
         db.sql(f"CREATE VIEW a AS {JOINED}")
         db.sql(f"CREATE VIEW b AS {JOINED}")
-        assert len(areas(db, "InnerJoin")) == 2 * one[0]
+        assert len(areas(db, "inner join ")) == 2 * one[0]
 
 
 def test_a_view_that_is_contained_in_another_has_no_window_of_its_own(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_view_that_is_contained_in_another_has_no_window_of_its_own(tmp_path: 
         lanes = areas(db, "lane")
         db.sql(f"CREATE VIEW coarse AS {COARSER}")
         assert areas(db, "lane") == lanes
-        assert len(areas(db, "GroupAggregate")) == 4
+        assert len(areas(db, "groups ")) == 4
 
 
 # --- beginning --------------------------------------------------------------------------------
@@ -174,7 +174,7 @@ def test_what_nobody_needs_any_more_is_freed(tmp_path: Path) -> None:
     with opened(tmp_path) as db:
         db.sql(f"CREATE VIEW fine AS {COUNTS}; CREATE VIEW coarse AS {COARSER}")
         feed(db, 0)
-        assert areas(db, "GroupAggregate")
+        assert areas(db, "groups ")
         db.sql("DROP VIEW fine")
         db.sql("DROP VIEW coarse")
         left = [name for name in db.engine.manifest.areas if not name.startswith("input")]
@@ -198,7 +198,7 @@ def test_views_of_different_periods_that_come_together_share_what_they_say(tmp_p
             db.source("readings").end()
             db.source("alarms").end()
             db.step()
-            kernels = {name.split("/")[0] for name in areas(db, "GroupAggregate")}
+            kernels = {name.split("/")[0] for name in areas(db, "groups ")}
             found.append(
                 [len(kernels), rows(db.view("v4").changes()), rows(db.view("v6").changes())]
             )

@@ -135,22 +135,22 @@ def _created(db: Session, name: str, text: str) -> Answer | None:
     try:
         db.sql(f"CREATE VIEW {name} AS {text}")
     except Exception as error:
-        return _failed(error)
+        return failed(error)
     return None
 
 
 def _of_view(db: Session, name: str) -> Answer:
     try:
-        return _answer(read_locally(db.view(name).committed().snapshot()))
+        return answer_of(read_locally(db.view(name).committed().snapshot()))
     except Exception as error:
-        return _failed(error)
+        return failed(error)
 
 
 def _asked(db: Session, question: Question) -> Answer:
     try:
-        return _answer(db.sql(question.text).to_arrow())
+        return answer_of(db.sql(question.text).to_arrow())
     except Exception as error:
-        return _failed(error)
+        return failed(error)
 
 
 def _by_spark(spark: SparkSession, cases: Cases, text: str) -> Answer:
@@ -159,17 +159,17 @@ def _by_spark(spark: SparkSession, cases: Cases, text: str) -> Answer:
     for table in cases.tables:
         session.sql(table.select).createOrReplaceTempView(table.name)
     try:
-        return _answer(session.sql(text).toArrow())
+        return answer_of(session.sql(text).toArrow())
     except Exception as error:
         return Answer(error=f"{type(error).__name__}: {str(error).splitlines()[0]}")
 
 
-def _failed(error: Exception) -> Answer:
+def failed(error: Exception) -> Answer:
     known = isinstance(error, PenstockError)
     return Answer(error=f"{type(error).__name__}: {str(error)[:300]}", known=known)
 
 
-def _answer(table: pa.Table) -> Answer:
+def answer_of(table: pa.Table) -> Answer:
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     types = tuple(_plain(field.type) for field in table.schema)
     return Answer(types, tuple(sorted((tuple(map(_value, row)) for row in rows), key=repr)))
@@ -183,9 +183,10 @@ def _plain(kind: pa.DataType) -> str:
 
 
 def _value(value: Any) -> Any:
-    """Something to compare: floats to nine digits, and what is nested by its text."""
+    """Something to compare: floats to nine digits, zero without its sign, as equal values need not
+    share it; and what is nested by its text."""
     if isinstance(value, float):
-        return repr(float(f"{value:.9g}"))
+        return repr(float(f"{value:.9g}") + 0.0)
     if isinstance(value, list | dict | tuple):
         return repr(value)
     return value
@@ -200,6 +201,11 @@ def _compared(question: Question, mine: Answer, wanted: Answer) -> str:
         return f"Spark says {wanted.error}; Penstock {_shown(mine)}"
     if mine.error:
         return mine.error
+    return difference(mine, wanted)
+
+
+def difference(mine: Answer, wanted: Answer) -> str:
+    """How one answer is not the other, in types or rows."""
     if mine.types != wanted.types:
         return f"types {list(mine.types)}, not {list(wanted.types)}"
     if Counter(mine.rows) != Counter(wanted.rows):

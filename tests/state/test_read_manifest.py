@@ -48,6 +48,8 @@ def test_a_known_manifest_of_another_log_is_forgotten(tmp_path: Path) -> None:
     write(long, 20)
     write(short, 10)
     assert read_manifest(tmp_path / "short", long.manifest) == short.manifest
+    write(short, 20)
+    assert read_manifest(tmp_path / "short", long.manifest) == short.manifest
 
 
 def test_commits_that_the_writer_deletes_meanwhile_are_not_missed(

@@ -15,6 +15,7 @@ from penstock import record
 from penstock.element import BEGIN, INF, Elements, hashable
 from penstock.errors import StateError
 from penstock.state.area import Area
+from penstock.state.fields_json import object_from_json, object_to_json
 from penstock.state.run import AreaSpec, Order, Run, sorted_run, split_runs
 from penstock.state.store import FileStore, MemoryStore, RunRef
 from tests.state.random_areas import random_elements, spec
@@ -118,7 +119,8 @@ def test_several_runs_in_one_segment(tmp_path: Path) -> None:
 
 def test_a_reference_survives_as_json(tmp_path: Path) -> None:
     ref = FileStore(tmp_path).write(sorted_run(spec(), random_elements(Random(1), 9)))
-    assert RunRef.from_json(json.loads(json.dumps(ref.to_json()))) == ref
+    written = json.dumps(object_to_json(ref))
+    assert object_from_json(RunRef, json.loads(written)) == ref
 
 
 def test_what_is_deleted_is_gone(tmp_path: Path) -> None:

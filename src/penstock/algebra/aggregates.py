@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.errors import PlanError
+from penstock.kinds import kind
 
 VARIANCES = ("var_pop", "var_samp", "stddev_pop", "stddev_samp")
 DISCRETE = ("percentile_disc", "percentile_disc_desc")
@@ -17,6 +18,7 @@ LISTS = ("collect_list", "collect_set")
 FUNCTIONS = ("count", "sum", "avg", *VARIANCES, *PERCENTILES, *CHOICES, *TIMED, *LISTS)
 
 
+@kind("aggregate call")
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
     """`function(args) FILTER (WHERE where) AS name`, over columns of the input.

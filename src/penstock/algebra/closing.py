@@ -26,6 +26,7 @@ from typing import NamedTuple, TypeAlias, TypeGuard
 import pyarrow as pa
 
 from penstock.algebra import plan as p
+from penstock.algebra.calendar import DAY, UTC, Midnights
 from penstock.algebra.expr import (
     ARGUMENT,
     CLOSED,
@@ -195,11 +196,11 @@ def _asked(plan: p.Node, known: Known, kind: Kind) -> Expr | None:
             )
         case p.Map(source, outputs):
             return _when(source, _below(known, outputs), kind)
-        case p.Window(source, _, size):
+        case p.Window(source):
             begins = _when(source, known, "gain")
-            return begins if kind == "gain" else _later(begins, size)
-        case p.Sync(source, (p.Periodic(period),)):
-            return _later(_when(source, known, kind), period)
+            return begins if kind == "gain" else _later(begins, longest(plan))
+        case p.Sync(source, (p.Periodic() | Midnights() as points,)):
+            return _later(_when(source, known, kind), longest(points))
         case p.Union(parts):
             return latest(*(_when(part, _named(known, plan, part), kind) for part in parts))
         case p.SetOperation(operation, left, right):
@@ -462,3 +463,15 @@ def _is_value(value: Expr) -> bool:
 
 def _is_time(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date(kind))
+
+
+def longest(lasting: p.Window | p.Periodic | Midnights) -> int:
+    """How long a window lasts at most, or what is at most between two points."""
+    match lasting:
+        case p.Window(_, _, size, zone) if zone != UTC:
+            return longest(Midnights(size // DAY, zone))
+        case p.Window():
+            return lasting.size
+        case Midnights():
+            return lasting.longest
+    return lasting.period

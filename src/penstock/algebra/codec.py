@@ -1,27 +1,35 @@
 """Plans, operators and their parts as JSON, to be kept in a log and to be told apart.
 
-A dataclass or named tuple becomes an object with its class and fields; Arrow types and values are
-kept in Arrow's own format. Only classes of this package are ever made from JSON.
+An object is its kind and its parts by name (`penstock.kinds`); a part that has its default is left
+out. Arrow's types and values are written as in `arrow_json`. Only registered kinds are ever built
+from JSON, and nothing else is called.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import importlib
 import json
-from dataclasses import fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
 import pyarrow as pa
 
+from penstock.algebra.arrow_json import (
+    schema_from_json,
+    schema_to_json,
+    type_from_json,
+    type_to_json,
+    value_from_json,
+    value_to_json,
+)
 from penstock.algebra.expr import Literal
 from penstock.algebra.plan import Node
-from penstock.errors import StateError
+from penstock.errors import PenstockError, StateError
+from penstock.kinds import build, kind_of
 
-_PACKAGE = "penstock."
 _PLAIN = (type(None), bool, int, str, float)
+_WRONG = (PenstockError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What comes of parts that are not of the types that they should be."""
 
 
 def encode(value: Any) -> Any:
@@ -31,12 +39,14 @@ def encode(value: Any) -> Any:
     return {"nodes": nodes, "value": whole} if nodes else whole
 
 
-def _encode(value: Any, known: dict[int, Any], nodes: list[Any] | None = None) -> Any:
+def _encode(
+    value: Any, known: dict[int, Any], nodes: list[Any] | None = None, names: bool = False
+) -> Any:
     """What several others have as a part is encoded once, and `known` from then on."""
     if isinstance(value, _PLAIN):
         return value
     if id(value) not in known:
-        found = _encode_parts(value, known, nodes)
+        found = _encode_parts(value, known, nodes, names)
         if nodes is not None and isinstance(value, Node):
             nodes.append(found)
             found = {"node": len(nodes) - 1}
@@ -44,99 +54,72 @@ def _encode(value: Any, known: dict[int, Any], nodes: list[Any] | None = None) -
     return known[id(value)]
 
 
-def _encode_parts(value: Any, known: dict[int, Any], nodes: list[Any] | None) -> Any:
+def _encode_parts(value: Any, known: dict[int, Any], nodes: list[Any] | None, names: bool) -> Any:
     match value:
         case Literal(constant, kind):
-            return {"literal": _scalar_text(constant, kind)}
+            return {"literal": value_to_json(constant, kind), "type": type_to_json(kind)}
         case pa.Schema():
-            return {"schema": _schema_text(value)}
+            return {"schema": _schema(value)}
         case pa.DataType():
-            return {"type": _type_text(value)}
-    path, names = _form(value.__class__)
-    if path:
-        parts = {name: _encode(getattr(value, name), known, nodes) for name in names}
-        return {"class": path, **parts}
-    return [_encode(item, known, nodes) for item in value]
-
-
-@lru_cache
-def _form(kind: type) -> tuple[str, tuple[str, ...]]:
-    """How objects of a class are named, and what they are made of; lists have no name."""
-    if is_dataclass(kind):
-        names = tuple(field.name for field in fields(kind))
-    elif issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        names = tuple(kind._fields)
-    elif issubclass(kind, tuple | list):
-        return "", ()
-    else:
-        raise TypeError(f"{kind.__name__} has no JSON form")
-    return f"{kind.__module__.removeprefix(_PACKAGE)}.{kind.__qualname__}", names
+            return {"type": type_to_json(value)}
+    if type(value) in (tuple, list):
+        return [_encode(item, known, nodes, names) for item in value]
+    own = kind_of(type(value))
+    parts = {name: _encode(part, known, nodes, names) for name, part in own.parts(value)}
+    return {"is": own.name if names else own.written, **parts}
 
 
 def decode(data: Any) -> Any:
-    match data:
-        case {"nodes": list() as written, "value": whole}:
-            nodes: list[Any] = []
-            for node in written:
-                nodes.append(_decode(node, nodes))
-            return _decode(whole, nodes)
-    return _decode(data, [])
+    """The value; an error where it names anything that is not registered."""
+    try:
+        match data:
+            case {"nodes": list() as written, "value": whole}:
+                nodes: list[Any] = []
+                for node in written:
+                    nodes.append(_decode(node, nodes))
+                return _decode(whole, nodes)
+        return _decode(data, [])
+    except StateError:
+        raise
+    except _WRONG as error:
+        problem = f"it is not what this version of Penstock writes ({error!r})"
+        raise StateError("definition", problem) from error
 
 
 def _decode(data: Any, nodes: list[Any]) -> Any:
     match data:
         case {"node": int() as place}:
             return nodes[place]
-        case {"class": name, **values}:
-            parts = {str(key): _decode(item, nodes) for key, item in values.items()}
-            return _class(name)(**parts)
-        case {"literal": text}:
-            column = pa.ipc.open_stream(base64.b64decode(text)).read_all().column(0)
-            return Literal(column[0].as_py(), column.type)
-        case {"schema": text}:
-            return _schema(text)
-        case {"type": text}:
-            return _schema(text).field(0).type
+        case {"is": name, **values}:
+            return build(name, {str(key): _decode(item, nodes) for key, item in values.items()})
+        case {"literal": value, "type": kind}:
+            return Literal(value_from_json(value, type_from_json(kind)), type_from_json(kind))
+        case {"schema": list() as columns}:
+            return schema_from_json(columns)
+        case {"type": kind}:
+            return type_from_json(kind)
         case list():
             return tuple(_decode(item, nodes) for item in data)
+        case dict():
+            raise StateError("definition", f"an object of no kind, with {', '.join(data)}")
     return data
 
 
 def fingerprint(value: Any) -> str:
-    """A short name for a value: equal for equal values, in this process and any other."""
-    text = json.dumps(_encode(value, {}), sort_keys=True)
+    """A short name for a value: equal for equal values, in this process and any other.
+
+    Kinds go into it by their names without their versions, and fields without those that have
+    their defaults: it stays the same when classes move, or have one more field.
+    """
+    return digest(_encode(value, {}, names=True))
+
+
+def digest(data: Any) -> str:
+    """A short name for a value of JSON."""
+    text = json.dumps(data, sort_keys=True)
     return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
 
-def _class(path: str) -> Any:
-    module, _, name = path.rpartition(".")
-    try:
-        return getattr(importlib.import_module(_PACKAGE + module), name)
-    except (ImportError, AttributeError) as error:
-        raise StateError(path, "this version of Penstock has no such operator") from error
-
-
 @lru_cache
-def _schema_text(schema: pa.Schema) -> str:
-    return _text(schema.serialize())
-
-
-@lru_cache
-def _type_text(kind: pa.DataType) -> str:
-    return _text(pa.schema([("", kind)]).serialize())
-
-
-def _scalar_text(value: Any, kind: pa.DataType) -> str:
-    batch = pa.RecordBatch.from_arrays([pa.array([value], type=kind)], names=["value"])
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    return _text(sink.getvalue())
-
-
-def _text(buffer: pa.Buffer) -> str:
-    return base64.b64encode(buffer).decode()
-
-
-def _schema(text: str) -> pa.Schema:
-    return pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
+def _schema(schema: pa.Schema) -> list[Any]:
+    return schema_to_json(schema)

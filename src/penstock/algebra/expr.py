@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from penstock.algebra.formats import pieces
 from penstock.errors import PlanError
+from penstock.kinds import kind
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
 ARITHMETIC = ("+", "-", "*", "/", "%")
@@ -31,6 +32,7 @@ DIGITS = dict(zip(_WHOLE, (3, 5, 10, 20), strict=True))
 _DAY, _LOCAL, _INSTANT = pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UTC")
 
 
+@kind("column")
 @dataclass(frozen=True, slots=True)
 class Column:
     name: str
@@ -40,6 +42,7 @@ class Column:
         return self.name
 
 
+@kind("literal")
 @dataclass(frozen=True, slots=True)
 class Literal:
     value: Any
@@ -51,6 +54,7 @@ class Literal:
         return f"'{self.value}'" if isinstance(self.value, str) else str(self.value)
 
 
+@kind("call")
 @dataclass(frozen=True, slots=True)
 class Call:
     function: str
@@ -63,6 +67,8 @@ class Call:
                 return f"{only} IS NULL"
             case "not", (only,):
                 return f"NOT ({only})"
+            case "or", tests if len(tests) > _FEW and (column := _tested(tests)) is not None:
+                return f"({column} IN ({', '.join(str(test.args[1]) for test in tests)}))"  # type: ignore[union-attr]
             case ("and" | "or") as word, args:
                 return "(" + f" {word.upper()} ".join(map(str, args)) + ")"
             case operator, (left, right) if operator in (*COMPARISONS, *ARITHMETIC):
@@ -81,6 +87,7 @@ class Lookup:
     type: pa.DataType
 
 
+@kind("inverse")
 @dataclass(frozen=True, slots=True)
 class Inverse:
     """All values of which a function is some value; a part of questions to punctuations only.
@@ -104,6 +111,19 @@ class Table(Protocol):
 
 
 Expr: TypeAlias = Column | Literal | Call | Lookup | Inverse
+_FEW = 6
+
+
+def _tested(tests: tuple[Expr, ...]) -> Column | None:
+    """The column that each of these compares with a constant, if that is what they are."""
+    found = set()
+    for test in tests:
+        match test:
+            case Call("=", (Column() as column, Literal())):
+                found.add(column)
+            case _:
+                return None
+    return found.pop() if len(found) == 1 else None
 
 
 def columns(expr: Expr) -> frozenset[str]:

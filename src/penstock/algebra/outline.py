@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.calendar import UTC, Midnights
 
 
 def outline(node: p.Node, note: Callable[[p.Node], str | None] | None = None) -> str:
@@ -41,12 +42,14 @@ def _line(node: p.Node) -> str:
         case p.Aggregate(_, keys, calls, until):
             words += [", ".join([*keys, *(f"{c.name}={c.function}({_call(c)})" for c in calls)])]
             words += [f"until {until}"] if until is not None else []
-        case p.Window(_, kind, size):
-            words += [kind, size]
-        case p.RowWindow(_, rows, partition, order):
+        case p.Window(_, kind, size, zone):
+            words += [kind, size, *([zone] if zone != UTC else [])]
+        case p.RowWindow(_, rows, partition, order, arrival):
             words += [rows, *_listed("per", partition), *_listed("by", order)]
-        case p.Upsert(_, key, order, deleted):
+            words += ["by arrival"] if arrival else []
+        case p.Upsert(_, key, order, deleted, arrival):
             words += [*_listed("per", key), *_listed("by", order)]
+            words += ["by arrival"] if arrival else []
             words += [f"deleted {deleted}"] if deleted is not None else []
         case p.Session(_, partition, gap, start):
             words += [gap, *_listed("per", partition), f"as {start}"]
@@ -71,10 +74,12 @@ def _words(name: str) -> str:
     return "".join(f" {c.lower()}" if c.isupper() else c for c in name).strip()
 
 
-def _points(points: p.Periodic | p.TimePoints | p.Node) -> str:
+def _points(points: p.Periodic | p.TimePoints | Midnights | p.Node) -> str:
     match points:
         case p.Periodic(period, offset):
             return f"every {period} from {offset}"
+        case Midnights(days, zone):
+            return f"every {days} days of {zone}"
         case p.TimePoints(listed):
             return f"points {', '.join(map(str, listed))}"
     return "stream"

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from itertools import count
 from typing import Any, Literal, Self, TypeAlias
 
 import pyarrow as pa
 
 from penstock.algebra import aggregates, expr
 from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.calendar import UTC, Midnights
 from penstock.algebra.expr import Expr
 from penstock.errors import PlanError
+from penstock.kinds import kind
 from penstock.record import Direction
 
 
@@ -102,6 +103,7 @@ class OneInput(Node):
         return self.input.schema
 
 
+@kind("scan")
 @dataclass(frozen=True)
 class Scan(Node):
     """An input stream, by name; `append_only` promises that its records never end or go.
@@ -128,6 +130,7 @@ class Scan(Node):
         return self.columns
 
 
+@kind("filter")
 @dataclass(frozen=True)
 class Filter(OneInput):
     """The records for which the predicate is true."""
@@ -138,6 +141,7 @@ class Filter(OneInput):
         self._require_expr(self.predicate, self.input.schema, pa.bool_())
 
 
+@kind("map")
 @dataclass(frozen=True)
 class Map(Node):
     """A new record computed from each record."""
@@ -165,6 +169,7 @@ def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:
     return Map(node, tuple((name, expr.Column(name, schema.field(name).type)) for name in names))
 
 
+@kind("union")
 @dataclass(frozen=True)
 class Union(Node):
     """All elements of all inputs; weights add."""
@@ -185,6 +190,7 @@ JoinKind: TypeAlias = Literal["inner", "left", "right", "full", "semi", "anti"]
 JOIN_KINDS: tuple[JoinKind, ...] = ("inner", "left", "right", "full", "semi", "anti")
 
 
+@kind("equality")
 @dataclass(frozen=True)
 class Equality:
     """`left = right`, or `left <=> right` where NULL equals NULL."""
@@ -194,6 +200,7 @@ class Equality:
     null_safe: bool = False
 
 
+@kind("join")
 @dataclass(frozen=True)
 class Join(Node):
     """Pairs of records valid at the same time; without `on` and `where`, the Cartesian product.
@@ -234,6 +241,7 @@ class Join(Node):
         return pa.schema([*self.left.schema, *self.right.schema])
 
 
+@kind("distinct")
 @dataclass(frozen=True)
 class Distinct(OneInput):
     """Every record once.
@@ -261,6 +269,7 @@ SET_KINDS: tuple[SetKind, ...] = (
 )
 
 
+@kind("set operation")
 @dataclass(frozen=True)
 class SetOperation(Node):
     """Two multisets combined record by record; EXCEPT ALL is `difference`, EXCEPT is `except`."""
@@ -278,6 +287,7 @@ class SetOperation(Node):
         return self.left.schema
 
 
+@kind("group")
 @dataclass(frozen=True)
 class Group(OneInput):
     """The j-th stream of the paper's grouping: the records that `function` assigns to `index`."""
@@ -289,6 +299,7 @@ class Group(OneInput):
         self._require_expr(self.function, self.input.schema, pa.int64())
 
 
+@kind("aggregate")
 @dataclass(frozen=True)
 class Aggregate(Node):
     """One record per group that is not empty; without keys, one record at all times.
@@ -320,31 +331,36 @@ class Aggregate(Node):
         return pa.schema([*(source.field(key) for key in self.keys), *calls])
 
 
+@kind("window")
 @dataclass(frozen=True)
 class Window(OneInput):
     """Ends the validity of each record of an append-only stream.
 
-    sliding: `size` after it began; fixed: at the next multiple of `size`.
+    sliding: `size` after it began; fixed: at the next multiple of `size`, of the zone's days.
     """
 
     kind: Literal["sliding", "fixed"]
     size: int
+    zone: str = UTC
 
     def __post_init__(self) -> None:
         self.require(self.kind in ("sliding", "fixed"), f"no window kind {self.kind!r}")
         self.require(self.size > 0, f"the size must be positive, not {self.size}")
 
 
+@kind("row window")
 @dataclass(frozen=True)
 class RowWindow(OneInput):
     """The latest `rows` records of an append-only stream, or of each partition of it.
 
-    Among records of one time, those later by `order`, then by the order of records, are newer.
+    Among records of one time, those later by `order` are newer, then those that arrived later, or
+    where that does not count, those later in the order of records.
     """
 
     rows: int
     partition: tuple[str, ...] = ()
     order: tuple[str, ...] = ()
+    arrival: bool = False
 
     def __post_init__(self) -> None:
         self.require(self.rows > 0, f"the number of rows must be positive, not {self.rows}")
@@ -352,16 +368,18 @@ class RowWindow(OneInput):
         self._require_columns(self.order, self.input.schema)
 
 
+@kind("upsert")
 @dataclass(frozen=True)
 class Upsert(OneInput):
     """The latest record of each key of an append-only stream, none where `deleted` is true of it.
 
-    Among records of one time, those later by `order`, then by the order of records, are newer.
+    Among records of one time, the newest is that of a row window.
     """
 
     key: tuple[str, ...]
     order: tuple[str, ...] = ()
     deleted: Expr | None = None
+    arrival: bool = False
 
     def __post_init__(self) -> None:
         self._require_columns(self.key, self.input.schema)
@@ -370,6 +388,7 @@ class Upsert(OneInput):
             self._require_expr(self.deleted, self.input.schema, pa.bool_())
 
 
+@kind("session")
 @dataclass(frozen=True)
 class Session(Node):
     """Adds to each record of an append-only stream the time at which its session began.
@@ -392,6 +411,7 @@ class Session(Node):
         return self.input.schema.append(pa.field(self.start, pa.int64()))
 
 
+@kind("sort key")
 @dataclass(frozen=True)
 class SortKey:
     column: str
@@ -407,6 +427,7 @@ RankKind: TypeAlias = Literal["row_number", "rank", "dense_rank"]
 RANK_KINDS: tuple[RankKind, ...] = ("row_number", "rank", "dense_rank")
 
 
+@kind("rank")
 @dataclass(frozen=True)
 class Rank(Node):
     """The records of each partition whose rank by `order` is at most `limit`, all if it is None.
@@ -443,6 +464,7 @@ class Rank(Node):
         return self.input.schema.append(pa.field(self.number, pa.int64()))
 
 
+@kind("coalesce")
 @dataclass(frozen=True)
 class Coalesce(OneInput):
     """The same snapshots in fewer elements: adjoining validities are joined, up to `limit` long."""
@@ -453,6 +475,7 @@ class Coalesce(OneInput):
         self.require(self.limit > 0, f"the limit must be positive, not {self.limit}")
 
 
+@kind("split")
 @dataclass(frozen=True)
 class Split(OneInput):
     """The same snapshots in shorter elements: finite validities are cut into pieces of `size`."""
@@ -463,6 +486,7 @@ class Split(OneInput):
         self.require(self.size > 0, f"the size must be positive, not {self.size}")
 
 
+@kind("periodic")
 @dataclass(frozen=True)
 class Periodic:
     """The time points `offset + k * period`, for all integers k."""
@@ -471,6 +495,7 @@ class Periodic:
     offset: int = 0
 
 
+@kind("time points")
 @dataclass(frozen=True)
 class TimePoints:
     """Finitely many time points, in ascending order."""
@@ -478,6 +503,7 @@ class TimePoints:
     points: tuple[int, ...]
 
 
+@kind("sync")
 @dataclass(frozen=True)
 class Sync(Node):
     """The input as it was at the latest synchronization point.
@@ -487,7 +513,7 @@ class Sync(Node):
     """
 
     input: Node
-    points: tuple[Periodic | TimePoints | Node, ...]
+    points: tuple[Periodic | TimePoints | Midnights | Node, ...]
 
     def __post_init__(self) -> None:
         self.require(isinstance(self.points, tuple), "the points must be a tuple of alternatives")
@@ -508,6 +534,7 @@ ChangeKind: TypeAlias = Literal["inserted", "deleted", "changed"]
 CHANGE_KINDS: tuple[ChangeKind, ...] = ("inserted", "deleted", "changed")
 
 
+@kind("changes")
 @dataclass(frozen=True)
 class Changes(Node):
     """The records that come, go, or do either, at each time, as an append-only stream.
@@ -531,20 +558,7 @@ class Changes(Node):
         return self.input.schema.append(pa.field(self.time, pa.int64()))
 
 
-def rstream(node: Node, time: str | None = None) -> Node:
-    """RSTREAM of CQL: all records of a node at each time at which any of them comes or goes.
-
-    The times of changes are a stream. Each of them stays for one tick, and joined with the node it
-    lets through what is there then; as no time comes twice, all of that comes anew. Where `time` is
-    given, the time is a column of that name.
-    """
-    names = node.schema.names
-    stamp = time or next(name for i in count() if (name := f"time{i}") not in names)
-    times = project(Changes(node, "changed", stamp), (stamp,))
-    there = Changes(Join(node, Distinct(Window(times, "sliding", 1))), "inserted")
-    return there if time is not None else project(there, names)
-
-
+@kind("restrict")
 @dataclass(frozen=True)
 class Restrict(OneInput):
     """Records only while `start <= now < end`, both computed from the record; NULL is never."""
@@ -553,9 +567,8 @@ class Restrict(OneInput):
     end: Expr | None = None
 
     def __post_init__(self) -> None:
-        for bound in (self.start, self.end):
-            if bound is not None:
-                self._require_expr(bound, self.input.schema, pa.int64())
+        for bound in (b for b in (self.start, self.end) if b is not None):
+            self._require_expr(bound, self.input.schema, pa.int64())
 
 
 def append_only(node: Node) -> bool:
@@ -572,20 +585,6 @@ def append_only(node: Node) -> bool:
         case Sync(source):
             return append_only(source)
     return False
-
-
-def time_column(node: Node) -> str | None:
-    """The column that holds the time at which a record comes, where an append-only node has one."""
-    match node:
-        case Scan():
-            return node.time if node.append_only else None
-        case Filter() | Session() | Group():
-            return time_column(node.input)
-        case Map(source, outputs):
-            below = time_column(source)
-            found = [n for n, e in outputs if isinstance(e, expr.Column) and e.name == below]
-            return found[0] if below is not None and found else None
-    return None
 
 
 def _require_same_types(node: Node, first: pa.Schema, other: pa.Schema) -> None:

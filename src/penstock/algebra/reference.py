@@ -23,6 +23,7 @@ import pyarrow as pa
 from penstock.algebra import expr as ex
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import DISCRETE, PERCENTILES, AggregateCall, result_type
+from penstock.algebra.calendar import DAY, Midnights
 from penstock.element import hashable
 from penstock.errors import DivisionByZeroError
 
@@ -79,12 +80,15 @@ class Reference:
                 return _sum(item for part in parts for item in self.at(part, t).items())
             case p.Window(source, "sliding", w):  # (9)
                 return _minus(self.at(source, t), self.at(source, t - w))
+            case p.Window(source, _, w, zone) if zone != "UTC":
+                days = Midnights(w // DAY, zone)
+                return _minus(self.at(source, t), self.at(source, days.latest(t) - 1))
             case p.Window(source, _, w):  # (10)
                 return _minus(self.at(source, t), self.at(source, t // w * w - 1))
-            case p.RowWindow(source, rows, partition, order):
-                return self._latest(source, t, rows, partition, order)
-            case p.Upsert(source, key, order, deleted):
-                latest = self._latest(source, t, 1, key, order)
+            case p.RowWindow(source, rows, partition, order, arrival):
+                return self._latest(source, t, rows, partition, order, arrival)
+            case p.Upsert(source, key, order, deleted, arrival):
+                latest = self._latest(source, t, 1, key, order, arrival)
                 gone = _function(deleted, source.schema) if deleted else lambda e: False
                 return Counter({e: n for e, n in latest.items() if not gone(e)})
             case p.Session(source, partition, gap):
@@ -117,11 +121,34 @@ class Reference:
             found += [(s, e) for e in sorted(new.elements(), key=_sortable)]
         return found
 
+    def _sequence(self, source: p.Node, t: int) -> list[tuple[int, Record]]:
+        """The records of a source up to time t as they came, and what is made of each of them."""
+        match source:
+            case p.Scan(name):
+                return [(ts, e) for e, ts, _, n in self._streams[name] if ts <= t for _ in range(n)]
+            case p.Filter(below, predicate):
+                truth = _function(predicate, below.schema)
+                return [(ts, e) for ts, e in self._sequence(below, t) if truth(e) is True]
+            case p.Map(below, outputs):
+                functions = [_function(expression, below.schema) for _, expression in outputs]
+                rows = self._sequence(below, t)
+                return [(ts, tuple([f(e) for f in functions])) for ts, e in rows]
+            case p.Group(below, function, index):
+                assign = _function(function, below.schema)
+                return [(ts, e) for ts, e in self._sequence(below, t) if assign(e) == index]
+        raise TypeError(f"{type(source).__name__} has no order of arrival")
+
     def _latest(
-        self, source: p.Node, t: int, rows: int, partition: tuple[str, ...], order: tuple[str, ...]
+        self,
+        source: p.Node,
+        t: int,
+        rows: int,
+        partition: tuple[str, ...],
+        order: tuple[str, ...],
+        arrival: bool,
     ) -> Relation:
         key, rank = _picker(partition, source.schema), _picker(order, source.schema)
-        arrivals = self._arrivals(source, t)
+        arrivals = self._sequence(source, t) if arrival else self._arrivals(source, t)
         arrivals.sort(key=lambda item: (item[0], _sortable(rank(item[1]))))
         by_key: dict[Record, list[Record]] = {}
         for _, e in arrivals:
@@ -139,10 +166,14 @@ class Reference:
             rows[*e, start] += 1
         return rows
 
-    def _latest_point(self, points: p.Periodic | p.TimePoints | p.Node, t: int) -> int | None:
+    def _latest_point(
+        self, points: p.Periodic | p.TimePoints | Midnights | p.Node, t: int
+    ) -> int | None:
         match points:
             case p.Periodic(period, offset):
                 return (t - offset) // period * period + offset
+            case Midnights():
+                return points.latest(t)
             case p.TimePoints(listed):
                 return max((point for point in listed if point <= t), default=None)
         moves = {s: _minus(self.at(points, s), self.at(points, s - 1)) for s in range(FIRST, t + 1)}

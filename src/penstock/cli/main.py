@@ -1,6 +1,7 @@
 """The commands and their options.
 
-Exit codes: 0 done, 1 the answer is no, 2 usage, 3 an error, 130 interrupted.
+Exit codes: 0 done, 1 the answer is no, 2 usage or a file that cannot be read, 3 an error,
+4 a mistake of Penstock itself, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from pathlib import Path
 import click
 
 from penstock import __version__
-from penstock.cli.printing import errors_of
+from penstock.cli.printing import errors_of, text_of
 
 EXAMPLE_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 DIRECTORY = click.Path(file_okay=False, path_type=Path)
 
 EPILOG = """\b
-Exit codes: 0 done; 1 the answer is no; 2 a command that cannot be read;
+Exit codes: 0 done; 1 the answer is no; 2 a command or file that cannot be read;
 3 an error of a statement, with its place; 130 interrupted.
 
 \b
@@ -65,13 +66,13 @@ def run(
     from penstock.cli.starting import session
 
     if path is not None or len(files) == 1:
-        with errors_of(), session(path) as db:
+        with errors_of("", as_json), session(path) as db:
             Runner(until_idle, progress, as_json).run(db, files)
         return
     for file in files:
         if not as_json:
             click.echo(click.style(f"== {file}", bold=True))
-        with errors_of(), session(None) as db:
+        with errors_of("", as_json), session(None) as db:
             Runner(True, progress, as_json).run(db, [file])
         if not as_json:
             click.echo()
@@ -91,7 +92,7 @@ def explain(file: Path) -> None:
     from penstock.sql import parse
 
     with errors_of(str(file)):
-        asked = questions(parse(file.read_text("utf-8")), lambda: session(None))
+        asked = questions(parse(text_of(file)), lambda: session(None))
         for name, plan in explained(asked):
             click.echo(f"{click.style(name, bold=True)}\n{plan}\n")
 
@@ -117,8 +118,8 @@ def check(context: click.Context, file: Path, as_json: bool) -> None:
     from penstock.sql import parse
 
     unbounded = 0
-    with errors_of(str(file)):
-        asked = questions(parse(file.read_text("utf-8")), lambda: session(None))
+    with errors_of(str(file), as_json):
+        asked = questions(parse(text_of(file)), lambda: session(None))
         for name, verdict in checking.verdicts(asked):
             unbounded += not verdict.bounded
             if as_json:
@@ -169,7 +170,7 @@ def show(directory: Path, view: str | None, at: str | None, as_json: bool) -> No
         )
     if at is not None and view is None:
         raise click.UsageError("--at is for a view: penstock show DIR VIEW --at TIME")
-    with errors_of():
+    with errors_of("", as_json):
         if view is None:
             show_directory(directory, as_json)
         else:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from penstock.algebra.expr import Expr, Literal
 from penstock.algebra.plan import Node
+from penstock.algebra.settings import Settings
 from penstock.errors import PenstockError, PlanError
 from penstock.memory.scene import Scene
 from penstock.sql import statements as s
@@ -116,6 +117,9 @@ class _Doubtful:
     def __init__(self) -> None:
         self.doubts = False
         self._known = LocalAnalyser()
+
+    def settings(self) -> Settings:
+        return self._known.settings()
 
     def type_of(self, sql: str, columns: pa.Schema) -> pa.DataType:
         return self._answered(lambda: self._known.type_of(sql, columns))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from penstock.cli.printing import errors_of, print_json, print_result, result_as_json
+from penstock.cli.printing import errors_of, print_json, print_result, result_as_json, text_of
 from penstock.cli.waiting import finished
 from penstock.runtime.reading import time_of
 from penstock.runtime.times import shown
@@ -42,8 +42,8 @@ class Runner:
             self._steps(db)
 
     def _statements(self, db: Session, file: Path) -> None:
-        commands, text = Commands(db), file.read_text("utf-8")
-        with errors_of(str(file)):
+        commands, text = Commands(db), text_of(file)
+        with errors_of(str(file), self.as_json):
             for statement in parse(text):
                 line = _first_line(statement.text)
                 result = finished(db, line, partial(_answer, commands, statement))
@@ -61,7 +61,7 @@ class Runner:
         if not self.until_idle:
             click.echo("Running; press Ctrl-C to stop.", err=True)
         try:
-            with errors_of():
+            with errors_of("", self.as_json):
                 while True:
                     progress = finished(db, "", db.step)
                     if progress is not None:

@@ -18,12 +18,13 @@ from prompt_toolkit.filters import Condition
 from prompt_toolkit.history import FileHistory, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
-from pyspark.errors import PySparkException
 
-from penstock.cli.printing import print_error, print_result
+from penstock.boundary import entered
+from penstock.cli.printing import InputError, print_error, print_result
 from penstock.cli.running import progress_line
 from penstock.cli.waiting import finished
-from penstock.runtime.listening import record_of
+from penstock.errors import PenstockError
+from penstock.runtime.lines import record_of
 from penstock.runtime.reading import time_of
 from penstock.runtime.times import shown
 from penstock.session.commands import Commands
@@ -69,7 +70,10 @@ class Shell:
     def run(self) -> bool:
         """Read until the end; whether statements of a script failed."""
         if not sys.stdin.isatty():
-            return sum(not self.execute(text) for text in _texts(sys.stdin)) > 0
+            try:
+                return sum(not self.execute(text) for text in _texts(sys.stdin)) > 0
+            except UnicodeDecodeError as error:
+                raise InputError(f"The input is no text in UTF-8: {error.reason}.") from None
         click.echo(f"Penstock on {self._db.path}\n{WELCOME}")
         prompt = self._prompt()
         while True:
@@ -86,11 +90,9 @@ class Shell:
     def execute(self, text: str) -> bool:
         r"""Carry out statements or a shortcut and print what they answer; whether all went well."""
         try:
-            if text.lstrip().startswith("\\"):
-                self._shortcut(text.strip().rstrip(";"))
-            else:
-                self._statements(text)
-        except (PySparkException, click.UsageError) as error:
+            with entered():
+                self._execute(text)
+        except (PenstockError, click.UsageError) as error:
             print_error(error)
             return False
         except KeyboardInterrupt:
@@ -99,6 +101,12 @@ class Shell:
             click.echo("Interrupted.", err=True)
             return False
         return True
+
+    def _execute(self, text: str) -> None:
+        if text.lstrip().startswith("\\"):
+            self._shortcut(text.strip().rstrip(";"))
+        else:
+            self._statements(text)
 
     def names(self) -> list[str]:
         """What can be completed: objects and their columns."""
@@ -133,7 +141,9 @@ class Shell:
             record = record_of(row, self._db.engine.source(source.name).given)
         except (ValueError, pa.ArrowException) as error:
             raise click.UsageError(rf"{row!r} is no row of {name}: {error}") from None
-        counts = finished(self._db, "", lambda: source.append([record]))
+        counts = finished(self._db, "", lambda: source.append([tuple(record)]))
+        if counts.get("rejected"):
+            raise click.UsageError(rf"{row!r} is rejected: {counts['reasons'][0]}")
         click.echo("1 row is late." if counts["late"] else "1 row is appended.")
 
     def _describe(self, name: str) -> None:

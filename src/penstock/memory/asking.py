@@ -9,6 +9,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from penstock.algebra.times import TIMESTAMP
+from penstock.boundary import public
 from penstock.errors import PlanError, UnsupportedError
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.plans import operators_of
@@ -23,6 +24,7 @@ from penstock.sql.binding.local_analyser import LocalAnalyser
 from penstock.sql.binding.sources import described
 
 
+@public
 def check(
     sql: str,
     sources: Mapping[str, str] | None = None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from penstock.algebra.closing import longest
 from penstock.algebra.keys import key_of
 from penstock.algebra.plan import (
     Aggregate,
@@ -79,8 +80,8 @@ class Extents:
                 if is_stream(plan):
                     return None
                 return Bound(sizes.of(f"rows of {name}"), ("table",))
-            case Window(source, _, size):
-                return self.arriving(source, size, "window")
+            case Window(source):
+                return self.arriving(source, longest(plan), "window")
             case RowWindow(_, rows, partition):
                 return _times(self.partitions(plan, partition), rows, "row window")
             case Upsert(source, key):

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
+from penstock.algebra.calendar import Midnights
+from penstock.algebra.closing import longest
 from penstock.algebra.expr import Expr, columns
 from penstock.memory import extents as e
 from penstock.memory import sizes, spans
@@ -327,7 +329,8 @@ class Operators:
     def _sync(self, node: p.Sync) -> OperatorVerdict:
         label = f"synchronization of {streams_text(node.input)}"
         live = self.extents.of(node.input)
-        periods = [points.period for points in node.points if isinstance(points, p.Periodic)]
+        known = (p.Periodic, Midnights)
+        periods = [longest(points) for points in node.points if isinstance(points, known)]
         if live is not None:
             reason = "What changes between two points is at most what is there at both."
             return OperatorVerdict(label, live.plus(live), reason)

@@ -19,6 +19,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from penstock.kinds import kind
 from penstock.memory.check import compared
 from penstock.memory.closure import Closure
 from penstock.memory.joined import Extreme, Joined
@@ -26,6 +27,7 @@ from penstock.memory.predicates import Atom, Attribute, Comparison, Element
 from penstock.memory.query import Query, Stream
 
 
+@kind("ranking limit")
 @dataclass(frozen=True)
 class Limit:
     """The least of `column + offset`, `end` at most; or the greatest of them, `end` at least."""
@@ -35,6 +37,7 @@ class Limit:
     high: bool
 
 
+@kind("ranking")
 @dataclass(frozen=True)
 class Ranking:
     """Which rows of a stream are enough: of those alike in `key`, those of the widest limits.

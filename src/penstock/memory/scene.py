@@ -17,7 +17,7 @@ from penstock.sql import statements as s
 from penstock.sql.binding import Analyser, Catalog, Entry, Relation, bind_points, bind_query
 from penstock.sql.binding.analyser import AnalysisError
 from penstock.sql.binding.complaints import Complaints
-from penstock.sql.binding.sources import domains, promised, tagged
+from penstock.sql.binding.sources import check_sequence, domains, promised, tagged
 from penstock.sql.text import Name
 
 
@@ -98,9 +98,16 @@ class Scene:
         operation = None
         if statement.operation is not None:
             operation = self._column(statement.operation, names, statement)
+        for scheme in statement.punctuated:
+            for column in scheme.columns if isinstance(scheme, s.ByOrder) else ():
+                self._column(column, names, statement)
         marks = [x.column for x in statement.punctuated if isinstance(x, s.ByColumn)]
         hidden = [operation, *(self._column(mark, names, statement) for mark in marks)]
-        plan = tagged(source.plan, key, operation, hidden)
+        check_sequence(statement)
+        sequence = None
+        if statement.sequence is not None:
+            sequence = self._column(statement.sequence, names, statement)
+        plan = tagged(source.plan, key, operation, hidden, sequence)
         scene = self._with(statement.name, Relation("stream", plan, source.time, source.hidden))
         schema, complaints = source.plan.schema, Complaints(statement)
         condition = promised(domains(statement), schema, self.analyser, complaints)

@@ -23,6 +23,7 @@ from penstock.physical.kernels.sync import ToPoints
 from penstock.physical.lower import Operator
 from penstock.physical.transforms import (
     End,
+    EndOfDays,
     Foremost,
     Gather,
     Merge,
@@ -33,7 +34,7 @@ from penstock.physical.transforms import (
 )
 
 STAMP = "__stamp"
-Validity: TypeAlias = End | Negate | Coalescing | Gather | Foremost | Combine | ToPoints
+Validity: TypeAlias = End | EndOfDays | Negate | Coalescing | Gather | Foremost | Combine | ToPoints
 """What is done to records as they are: of some of them, or of all together."""
 
 

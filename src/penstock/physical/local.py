@@ -6,10 +6,15 @@ when to compact it.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pyarrow as pa
 
 from penstock.algebra import plan as p
+from penstock.algebra.arrival import FIELD, SEQUENCE
 from penstock.element import BEGIN, Elements
 from penstock.physical.closing import Said, answered, reviewed
 from penstock.physical.expiry import Strategy
@@ -65,6 +70,7 @@ class LocalPipeline:
         graph = Graph()
         self.root = planned(graph, graph.lower(plan), expiry)
         self.frontier = BEGIN
+        self._arrived = Counter[int]()
         self.store = store or MemoryStore()
         self.results: dict[Operator, Elements] = {}
         self._operators = list(self.root.walk())
@@ -82,6 +88,16 @@ class LocalPipeline:
         self.frontier = w1
         return results[self.root]
 
+    def _arriving(self, scan: int, rows: Elements | None, schema: pa.Schema) -> Elements:
+        """What came of a source, with the order in which it came where an operator asks for it."""
+        if rows is None:
+            return Elements.empty(schema)
+        if SEQUENCE not in schema.names:
+            return rows
+        first = self._arrived[scan]
+        self._arrived[scan] += len(rows)
+        return _numbered(rows, first)
+
     def _run(
         self,
         i: int,
@@ -93,7 +109,7 @@ class LocalPipeline:
     ) -> Elements:
         match operator.work:
             case p.Scan(name):
-                return inputs.get(name, Elements.empty(operator.schema))
+                return self._arriving(i, inputs.get(name), operator.schema)
             case Kernel() as asking:
                 kernel = answered(asking, said)
                 specs = {spec.name: reviewed(spec) for spec in kernel.areas}
@@ -113,6 +129,12 @@ class LocalPipeline:
                 return due
             case transform:
                 return transform.apply(*given)
+
+
+def _numbered(rows: Elements, first: int) -> Elements:
+    """The rows with their numbers in the order of arrival."""
+    numbers = pa.array(np.arange(first, first + len(rows)), FIELD.type)
+    return replace(rows, schema=rows.schema.append(FIELD), columns=(*rows.columns, numbers))
 
 
 def _areas(operator: Operator) -> tuple[AreaSpec, ...]:

@@ -16,6 +16,8 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.arrival import SEQUENCE, sequenced
+from penstock.algebra.calendar import DAY, UTC, Midnights
 from penstock.algebra.closing import closes, closes_given, earliest, latest, meets
 from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Column, Expr, Literal, columns, compare, is_simple, substitute
@@ -41,6 +43,7 @@ from penstock.physical.kernels.session import Sessions
 from penstock.physical.kernels.sync import Synchronization, ToPoints
 from penstock.physical.transforms import (
     End,
+    EndOfDays,
     Foremost,
     Gather,
     Merge,
@@ -176,8 +179,9 @@ class Graph:
                 return self._run(Merge(), *(self._named(i, node.schema.names) for i in inputs))
             case p.Changes(source, kind, time):
                 return self._changes(source, kind, time)
-            case p.Window(source, kind, size):
-                return self._run(End(kind, size), self._arrivals(source))
+            case p.Window(source, kind, size, zone):
+                days = None if zone == UTC else EndOfDays(Midnights(size // DAY, zone))
+                return self._run(days or End(kind, size), self._arrivals(source))
             case p.Join():
                 return self._join(node, *inputs)
             case p.Distinct(source, until):
@@ -188,10 +192,10 @@ class Graph:
             case p.Aggregate(source, keys, calls, until):
                 until = earliest(until, closes(source, keys))
                 return self._run_groups(self._groups(source, keys, calls, until), *inputs)
-            case p.RowWindow(source, rows, partition, order):
-                return self._newest(source, rows, partition, order)
-            case p.Upsert(source, key, order, deleted):
-                return self._newest(source, 1, key, order, deleted)
+            case p.RowWindow(source, rows, partition, order, arrival):
+                return self._newest(source, rows, partition, order, arrival)
+            case p.Upsert(source, key, order, deleted, arrival):
+                return self._newest(source, 1, key, order, arrival, deleted)
             case p.Session(source, partition, gap, start):
                 sessions = Sessions(source.schema, partition, gap, start)
                 return self._run(sessions, self._arrivals(source))
@@ -210,7 +214,10 @@ class Graph:
         raise NotImplementedError(type(node).__name__)
 
     def _synchronized(
-        self, source: p.Node, points: tuple[p.Periodic | p.TimePoints | p.Node, ...], rows: Operator
+        self,
+        source: p.Node,
+        points: tuple[p.Periodic | p.TimePoints | Midnights | p.Node, ...],
+        rows: Operator,
     ) -> Operator:
         known = tuple(each for each in points if not isinstance(each, p.Node))
         marks = [self._arrivals(each) for each in points if isinstance(each, p.Node)]
@@ -413,9 +420,12 @@ class Graph:
         rows: int,
         partition: tuple[str, ...],
         order: tuple[str, ...],
+        arrival: bool,
         ghost: Expr | None = None,
     ) -> Operator:
         names = source.schema.names
+        if arrival:
+            source, order = sequenced(source), (*order, SEQUENCE)
         stamped = self._run(Stamp(_AT), self._arrivals(source))
         by_age = tuple((name, _NEWEST) for name in dict.fromkeys((_AT, *order, *names)))
         kernel = TopRows(

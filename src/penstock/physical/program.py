@@ -19,6 +19,7 @@ import pyarrow as pa
 from penstock.algebra import codec
 from penstock.algebra.expr import is_simple
 from penstock.algebra.plan import Node
+from penstock.kinds import kind_of
 from penstock.physical.branches import Branch, branches
 from penstock.physical.distribution import Key, satisfies
 from penstock.physical.expiry import Strategy
@@ -113,7 +114,7 @@ class Place:
         return {self.area_name(area): replace(area, until=None) for area in areas}
 
     def area_name(self, area: AreaSpec) -> str:
-        return f"{type(self.operator.work).__name__} {self.identity}/{area.name}"
+        return f"{kind_of(type(self.operator.work)).name} {self.identity}/{area.name}"
 
 
 @dataclass(frozen=True)

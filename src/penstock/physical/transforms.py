@@ -13,9 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record, sorting
+from penstock.algebra.calendar import Midnights
 from penstock.algebra.evaluate import evaluate, evaluate_ints, evaluate_mask
 from penstock.algebra.expr import Column, Expr
 from penstock.element import BEGIN, INF, Elements, add_time, concat
+from penstock.kinds import operator
 from penstock.physical.kernel import timeline
 from penstock.record import Direction
 
@@ -25,6 +27,7 @@ class Transform(Protocol):
     def apply(self, *inputs: Elements) -> Elements: ...
 
 
+@operator("select")
 @dataclass(frozen=True)
 class Select:
     """The elements whose record the predicate is true of (algorithm 1)."""
@@ -38,6 +41,7 @@ class Select:
         return inputs[0].where(evaluate_mask(self.predicate, inputs[0]))
 
 
+@operator("project")
 @dataclass(frozen=True)
 class Project:
     """New records computed from the old ones (algorithm 2)."""
@@ -57,6 +61,7 @@ class Project:
         return replace(inputs[0], schema=self.schema(inputs[0].schema), columns=columns)
 
 
+@operator("end")
 @dataclass(frozen=True)
 class End:
     """Ends each validity: `size` after it began, or at the next multiple of `size`."""
@@ -75,6 +80,22 @@ class End:
         return replace(x, te=np.minimum(x.te, add_time(past, self.size)))
 
 
+@operator("end of days")
+@dataclass(frozen=True)
+class EndOfDays:
+    """Ends each validity when the next of some days begins."""
+
+    days: Midnights
+
+    def schema(self, *inputs: pa.Schema) -> pa.Schema:
+        return inputs[0]
+
+    def apply(self, *inputs: Elements) -> Elements:
+        x = inputs[0]
+        return replace(x, te=np.minimum(x.te, self.days.after(x.ts)))
+
+
+@operator("gather")
 @dataclass(frozen=True)
 class Gather:
     """Adds up equal records that are not seen before the time `start`, computed from them.
@@ -100,6 +121,7 @@ class Gather:
         return concat(x.schema, [gathered.where(n != 0), seen])
 
 
+@operator("foremost")
 @dataclass(frozen=True)
 class Foremost:
     """Of rows of a partition that come at one time, those that can be among its first `limit`.
@@ -133,6 +155,7 @@ class Foremost:
         return x.where(stays)
 
 
+@operator("stamp")
 @dataclass(frozen=True)
 class Stamp:
     """Adds the time at which an element begins as a column of its record."""
@@ -148,6 +171,7 @@ class Stamp:
         return replace(x, schema=self.schema(x.schema), columns=columns)
 
 
+@operator("negate")
 @dataclass(frozen=True)
 class Negate:
     """Takes away what the input adds."""
@@ -159,6 +183,7 @@ class Negate:
         return inputs[0].negated()
 
 
+@operator("merge")
 @dataclass(frozen=True)
 class Merge:
     """All elements of all inputs; lock-step makes the merge of algorithm 9 a mere union."""

@@ -98,6 +98,21 @@ class Closings:
     def times(self) -> Times:
         return Times(self.schema, self.schedule)
 
+    def at_arrival(self, time: str | None) -> Closings:
+        """The same for rows that arrive from now on.
+
+        A punctuation that speaks of event time, such as "no more of key 1 before 20", has named the
+        times it is about. It rules out every later arrival among them, however early its time.
+        Other punctuations hold after the rows that had come: earlier times may still arrive.
+        """
+        if time is None:
+            return self
+        known: dict[str, Closings] = self.__dict__.setdefault("_at_arrival", {})
+        if time not in known:
+            place = self.schema.get_field_index(time)
+            known[time] = replace(self, schedule=self.schedule.from_the_beginning(place))
+        return known[time]
+
 
 @dataclass(frozen=True, eq=False)
 class Times:

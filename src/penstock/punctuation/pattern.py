@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from penstock.boundary import public
 from penstock.errors import PlanError
 from penstock.punctuation import literals
 from penstock.punctuation.domain import Domain
@@ -79,6 +80,7 @@ Pattern: TypeAlias = Wildcard | Constant | Range | ValueList | Empty
 ANY, NONE = Wildcard(), Empty()
 
 
+@public
 def between(low: Any, high: Any) -> Range:
     """The closed range, as in SQL."""
     return Range(low, high)

@@ -67,6 +67,15 @@ class Schedule:
             )
         )
 
+    def from_the_beginning(self, attribute: int) -> Schedule:
+        """Boxes that constrain an attribute hold from the beginning, the others as they do."""
+        boxes = [
+            Boxes(sides, np.full(len(times), BEGIN, dtype=np.int64))
+            for sides, times in self.boxes()
+            if any(place == attribute for place, _ in sides)
+        ]
+        return self.and_also(boxes) if boxes else self
+
     def moved(self, places: Sequence[int]) -> Schedule:
         """The same of records whose attributes are at other places."""
         boxes = (

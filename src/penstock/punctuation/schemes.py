@@ -11,7 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from penstock.kinds import kind
 
+
+@kind("in band")
 @dataclass(frozen=True)
 class InBand:
     """Rows in which a column is not NULL are punctuations, and it is their text."""
@@ -19,6 +22,7 @@ class InBand:
     column: str
 
 
+@kind("in order")
 @dataclass(frozen=True)
 class InOrder:
     """Rows come in the order of some columns: a larger value ends the smaller ones.
@@ -31,6 +35,7 @@ class InOrder:
     by_rows: bool = False
 
 
+@kind("never")
 @dataclass(frozen=True)
 class Never:
     """What the source can never send, as texts."""
@@ -47,3 +52,8 @@ class Punctuated:
 
     source: str
     schemes: tuple[Scheme, ...]
+
+    @property
+    def operations(self) -> tuple[str, ...]:
+        """The columns in which each row says what is to be done."""
+        return ()

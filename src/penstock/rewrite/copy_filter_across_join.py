@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pyarrow as pa
@@ -56,40 +56,44 @@ def _copied(source: p.Node, target: p.Node, names: dict[str, str]) -> Iterator[E
     by_name: dict[str, Expr] = {
         name: Column(other, target.schema.field(other).type) for name, other in names.items()
     }
-    for condition in met(source):
-        used = columns(condition)
-        if len(used) == 1 and used <= names.keys() and not is_expensive(condition):
+    for name in names:
+        for condition in met(source, name):
             new = substitute(condition, by_name)
-            if not meets(target, new):
+            if not is_expensive(condition) and not meets(target, new):
                 yield new
 
 
-def met(node: p.Node) -> list[Expr]:
-    """Conditions that are true of all records of a node, over its columns."""
-    known: dict[int, list[Expr]] = {}
-    for each in node.walk():
-        inputs = [known[id(child)] for child in each.inputs]
-        known[id(each)] = list(dict.fromkeys(_met(each, inputs)))
-    return known[id(node)]
+def met(node: p.Node, name: str) -> list[Expr]:
+    """Conditions on one column that are true of all records of a node."""
+    column = Column(name, node.schema.field(name).type)
+    return list(dict.fromkeys(substitute(c, {n: column}) for n, c in _met(node, name)))
 
 
-def _met(node: p.Node, inputs: Sequence[list[Expr]]) -> Iterator[Expr]:
-    match node:
-        case p.Map(_, outputs):
-            by_name = {e.name: Column(n, e.type) for n, e in outputs if isinstance(e, Column)}
-            for condition in inputs[0]:
-                if columns(condition) <= by_name.keys():
-                    yield substitute(condition, by_name)
-        case p.Join(kind="inner"):
-            yield from (condition for side in inputs for condition in side)
-        case p.Join(kind="left" | "semi" | "anti"):
-            yield from inputs[0]
-        case p.Aggregate(_, keys):
-            yield from (c for c in inputs[0] if columns(c) <= set(keys))
-        case _ if isinstance(node, _SOME_OF):
-            if isinstance(node, p.Filter):
-                yield from conjuncts(node.predicate)
-            yield from inputs[0]
+def _met(node: p.Node, name: str) -> Iterator[tuple[str, Expr]]:
+    """As they are found on the way down to where the column comes from, by its name there."""
+    while node.inputs:
+        if isinstance(node, p.Filter):
+            for condition in conjuncts(node.predicate):
+                if columns(condition) == {name}:
+                    yield name, condition
+        source = node.inputs[0]
+        match node:
+            case p.Map(_, outputs):
+                found = dict(outputs)[name]
+                if not isinstance(found, Column):
+                    return
+                name = found.name
+            case p.Join(_, right, "inner") if name in right.schema.names:
+                source = right
+            case p.Join(kind="inner" | "left" | "semi" | "anti"):
+                pass
+            case p.Aggregate(_, keys) if name in keys:
+                pass
+            case _ if not isinstance(node, _SOME_OF):
+                return
+        if name not in source.schema.names:
+            return
+        node = source
 
 
 def meets(node: p.Node, condition: Expr) -> bool:

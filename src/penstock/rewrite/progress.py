@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from penstock.algebra.closing import distances
+from penstock.algebra.calendar import Midnights
+from penstock.algebra.closing import distances, longest
 from penstock.algebra.expr import Column, Expr
 from penstock.algebra.plan import (
     Aggregate,
@@ -55,10 +56,10 @@ def _progress(plan: Node) -> Progress:
             return progress(plan.input)
         case Map(source, outputs):
             return _mapped(progress(source), outputs)
-        case Window(source, _, size):
-            return {column: k - size for column, k in progress(source).items()}
-        case Sync(source, (Periodic(period),)):
-            return {column: k - period for column, k in progress(source).items()}
+        case Window(source):
+            return {column: k - longest(plan) for column, k in progress(source).items()}
+        case Sync(source, (Periodic() | Midnights() as points,)):
+            return {column: k - longest(points) for column, k in progress(source).items()}
         case Union() | SetOperation():
             return _common(plan)
         case Restrict(source, start, end):

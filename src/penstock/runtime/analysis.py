@@ -4,20 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 
 from penstock.algebra.evaluate import evaluate
 from penstock.algebra.expr import Expr, Literal
+from penstock.algebra.settings import PLAIN, Settings
+from penstock.algebra.times import TIMESTAMP
+from penstock.boundary import TOO_MANY_TERMS, is_overflow
 from penstock.element import Elements
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError
 from penstock.runtime.expressions import sql_type
 from penstock.runtime.objections import objection
+from penstock.runtime.settings import current
+from penstock.sql.binding.analyser import AnalysisError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
+
+UNTYPED = (
+    "Spark knows no type of what is in this, so that nothing can hold it. Name one, as in "
+    "CAST(array() AS ARRAY<INT>)."
+)
 
 
 class SparkAnalyser:
@@ -25,8 +38,18 @@ class SparkAnalyser:
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark
+        self._settings = PLAIN
         self._types: dict[tuple[str, str], pa.DataType] = {}
         self._constants: dict[str, Literal] = {}
+
+    def settings(self) -> Settings:
+        """The session's settings now; answers under others are forgotten."""
+        found = current(self._spark)
+        if found != self._settings:
+            self._settings = found
+            self._types.clear()
+            self._constants.clear()
+        return found
 
     def type_of(self, sql: str, columns: pa.Schema) -> pa.DataType:
         """The type of an expression. In a struct, beside a column: no aggregates, no generators."""
@@ -53,24 +76,18 @@ class SparkAnalyser:
 
     def _value(self, sql: str) -> Literal:
         """Spark folds constants over rows that it has at hand; to collect them takes no job."""
-        from pyspark.sql.pandas.types import to_arrow_schema
-
         answer = self._spark.sql(f"SELECT struct({sql}), one FROM VALUES (1) AS rows(one)")
-        kind = to_arrow_schema(answer.schema, timezone="UTC").field(0).type.field(0).type
+        kind = _arrow_schema(answer.schema).field(0).type.field(0).type
         if _same_in_python(kind):
             return Literal(answer.collect()[0][0][0], kind)
         (value,) = answer.toArrow().column(0)[0].as_py().values()
-        return Literal(value, kind)
+        return Literal(value.astimezone(UTC) if kind == TIMESTAMP and value else value, kind)
 
     def named_type(self, sql: str) -> pa.DataType:
         return self.type_of(f"CAST(NULL AS {sql})", pa.schema([]))
 
     def _schema(self, question: str) -> pa.Schema:
-        from pyspark.sql.pandas.types import to_arrow_schema
-
-        return self._asked(
-            lambda: to_arrow_schema(self._spark.sql(question).schema, timezone="UTC")
-        )
+        return self._asked(lambda: _arrow_schema(self._spark.sql(question).schema))
 
     def _asked(self, ask: Any) -> Any:
         from pyspark.errors import PySparkException
@@ -80,10 +97,24 @@ class SparkAnalyser:
                 return ask()
         except PySparkException as error:
             raise objection(error, lambda: self._functions) from error
+        except Py4JJavaError as error:
+            if is_overflow(error):
+                raise AnalysisError(TOO_MANY_TERMS, unsupported=True) from None
+            raise
+        except ValueError as error:  # Arrow has no such type
+            raise AnalysisError(UNTYPED, unsupported=True) from error
 
     @cached_property
     def _functions(self) -> list[str]:
         return [row.function for row in self._spark.sql("SHOW FUNCTIONS").collect()]
+
+
+def _arrow_schema(schema: StructType) -> pa.Schema:
+    """The types in Arrow. Parts of values may be NULL: an expression that says more of its own
+    would have another type than a column with the same values."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return to_arrow_schema(schema._as_nullable(), timezone="UTC")
 
 
 def _same_in_python(kind: pa.DataType) -> bool:

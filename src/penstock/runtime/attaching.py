@@ -80,7 +80,8 @@ def _scans(root: Operator) -> Iterable[str]:
 
 
 def _name(view: str) -> str:
-    return f"view {view}"
+    """The view as a source: a name that no source of users can have."""
+    return f"\x1fview {view}"
 
 
 def _is_kept(view: str, manifest: Manifest) -> bool:

@@ -9,17 +9,19 @@ by now; an operator that runs already has the same state, and keeps it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
 
+from penstock.algebra.arrival import SEQUENCE
 from penstock.element import BEGIN
 from penstock.physical.kernel import Kernel
 from penstock.physical.program import Lane, Program
 from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs
+from penstock.runtime.problems import check
 from penstock.runtime.reading import Reading
 from penstock.runtime.sources import Ingest, SourceDefinition, input_area
 from penstock.runtime.task import StepSpec
@@ -51,13 +53,18 @@ class Backfill:
         directory: Path,
         tasks: int,
         given: Iterable[Given] = (),
+        begin: Mapping[str, AreaState] | None = None,
+        rows: Callable[[str], str] | None = None,
     ) -> None:
+        """`begin` is the state it begins with, and `rows` tells the area of a source's rows."""
         self._program = program
         self._sources = list(sources)
         self._given = list(given)
         self._jobs = jobs
         self._directory = directory
         self._tasks = tasks
+        self._begin = begin or {}
+        self._rows = rows
         self._seen: set[str] = set()
         self._filled: defaultdict[str, list[RunRef]] = defaultdict(list)
 
@@ -66,7 +73,8 @@ class Backfill:
         lanes = list(lanes)
         for source in self._sources:
             area = input_area(source)
-            unseen = self._unseen(manifest.area(area.name).refs)
+            name = area.name if self._rows is None else self._rows(source.name)
+            unseen = self._unseen(manifest.area(name).refs)
             self._bring(source, lanes, Reading("rows", area, unseen, self._directory, _TICKS))
         for one in self._given:
             found = [self._reading(one.area, self._unseen(one.refs), self._unseen(one.base))]
@@ -94,26 +102,39 @@ class Backfill:
         mine = tuple(lane for lane in lanes if source.name in lane.sources)
         if mine and reading.runs:
             rows = self._jobs.rows(reading, self._tasks)
-            ingest = Ingest(source, mine, BEGIN, self._tasks)
+            numbered = SEQUENCE in reading.schema.names
+            ingest = Ingest(source, mine, BEGIN, self._tasks, numbered=numbered)
             report = self._jobs.ingest(rows, ingest, self._directory)
+            check(report.failures)
             for name, refs in report.areas.items():
                 self._filled[name] += refs
 
     def lane(self, name: str) -> AreaState:
-        """What the lane of a name holds so far; nothing where there is no such lane."""
-        return AreaState(tuple(self._filled.get(name, ())))
+        """What the area of a name holds so far; nothing where there is none."""
+        begin = self._begin.get(name, AreaState())
+        return AreaState((*begin.refs, *self._filled.get(name, ())), begin.frontier)
 
-    def run(self, w1: int, answered: Mapping[int, Kernel]) -> Effects:
+    def run(
+        self,
+        w1: int,
+        answered: Mapping[int, Kernel],
+        w0: int = BEGIN,
+        closing: Mapping[str, AreaSpec] | None = None,
+    ) -> Effects:
         """One step over all that the lanes hold, of kernels that know what punctuations said."""
-        areas = {name: self.lane(name) for name in self._program.lanes}
+        areas = {name: self.lane(name) for name in {*self._program.lanes, *self._begin}}
         spec = StepSpec(
             self._program,
             self._directory,
-            BEGIN,
+            w0,
             w1,
             self._tasks,
             areas,
             compactions={},
             answered=answered,
+            closing=closing or {},
         )
-        return Effects(self._program, self._jobs.step(spec), BEGIN, w1)
+        reports = self._jobs.step(spec)
+        for report in reports:
+            check(report.failures)
+        return Effects(self._program, reports, w0, w1)

@@ -31,6 +31,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from penstock.boundary import public
 from penstock.errors import PlanError, StateError
 from penstock.runtime.definitions import sources_and_views
 from penstock.runtime.reading import CommittedView, Reading, committed_view
@@ -49,6 +50,7 @@ _MOST_TASKS = 64
 _registered: WeakSet[SparkSession] = WeakSet()
 
 
+@public
 def register(spark: SparkSession) -> None:
     """Make `format("penstock")` known to a SparkSession."""
     if spark not in _registered:

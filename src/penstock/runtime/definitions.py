@@ -12,17 +12,21 @@ from typing import Any, TypeVar
 
 from penstock.algebra import codec
 from penstock.algebra.plan import Node, Scan
-from penstock.errors import PlanError
+from penstock.errors import PlanError, StateError
+from penstock.kinds import kind, kind_of
 from penstock.physical.expiry import Strategy
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, view_spec
 from penstock.runtime.sources import SourceDefinition
+from penstock.sql.binding.catalog import is_constant
 from penstock.state.manifest import Manifest
+from penstock.state.names import check_name
 from penstock.state.run import AreaSpec
 
 T = TypeVar("T")
 
 
+@kind("view")
 @dataclass(frozen=True)
 class ViewDefinition:
     """A view: its plan, its key where one is known, the text it was written as, and how what has
@@ -59,14 +63,35 @@ class ViewDefinition:
         return view_spec(name, self.plan.schema, self.key)
 
 
+def check_free(name: str, definitions: Mapping[str, Any]) -> None:
+    """An error where nothing new can have this name. Names that differ only by case are one."""
+    same = name
+    if not is_constant(name):  # whose name is a text of a query, where case matters
+        same = {known.lower(): known for known in definitions}.get(check_name(name).lower(), name)
+    if same in definitions:
+        raise PlanError(f"{same!r} exists already; choose another name or drop it first")
+
+
 def sources_of(plan: Node) -> frozenset[str]:
     """The names of the sources and tables that a plan reads."""
     return frozenset(node.name for node in plan.walk() if isinstance(node, Scan))
 
 
-def decoded(manifest: Manifest) -> dict[str, Any]:
-    """All definitions, in the order in which they were made."""
-    return {name: codec.decode(data) for name, data in manifest.definitions.items()}
+def decoded(manifest: Manifest, *only: type[Any]) -> dict[str, Any]:
+    """All definitions, or those of some classes only, in the order in which they were made."""
+    wanted = {kind_of(made).written for made in only}
+    return {
+        name: _decoded(name, data)
+        for name, data in manifest.definitions.items()
+        if not only or (data["value"] if "nodes" in data else data)["is"] in wanted
+    }
+
+
+def _decoded(name: str, data: Any) -> Any:
+    try:
+        return codec.decode(data)
+    except StateError as error:
+        raise StateError("log", f"the definition of {name!r} cannot be read: {error}") from error
 
 
 def of_kind(kind: type[T], definitions: Mapping[str, Any]) -> dict[str, T]:
@@ -76,7 +101,7 @@ def of_kind(kind: type[T], definitions: Mapping[str, Any]) -> dict[str, T]:
 def sources_and_views(
     manifest: Manifest,
 ) -> tuple[dict[str, SourceDefinition], dict[str, ViewDefinition]]:
-    known = decoded(manifest)
+    known = decoded(manifest, SourceDefinition, ViewDefinition)
     return of_kind(SourceDefinition, known), of_kind(ViewDefinition, known)
 
 

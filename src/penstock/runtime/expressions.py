@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -10,21 +12,24 @@ import pyarrow as pa
 
 from penstock.algebra.expr import ARITHMETIC, COMPARISONS, Call, Column, Expr, Literal
 
+_INSTANT = re.compile(r"\btimestamp\b(?![_:])")
 
-def to_sql(expr: Expr, prefix: str = "") -> str:
-    """The SQL text of an expression over the columns of a row, or of a struct in it.
+
+def to_sql(expr: Expr, prefix: str = "", beside: Collection[str] = ()) -> str:
+    """The SQL text of an expression over the columns of a row, or of a struct in it and some
+    columns beside it.
 
     The name of a function may be a template in which `{0}`, `{1}`, ... stand for its arguments;
     with no argument it is a text with parentheses.
     """
     match expr:
         case Column(name):
-            return f"{prefix}{_quoted(name)}"
+            return f"{'' if name in beside else prefix}{_quoted(name)}"
         case Literal(value, kind):
             return _literal(value, kind)
     assert isinstance(expr, Call), f"{expr} is not Spark's to compute"
     call = expr
-    args = [to_sql(arg, prefix) for arg in call.args]
+    args = [to_sql(arg, prefix, beside) for arg in call.args]
     match call.function:
         case "and" | "or" as word:
             return "(" + f" {word.upper()} ".join(args) + ")"
@@ -46,9 +51,10 @@ def text(value: str) -> Literal:
 
 
 def sql_type(kind: pa.DataType) -> str:
+    """The name of a type, whatever a session calls a TIMESTAMP."""
     from pyspark.sql.pandas.types import from_arrow_type
 
-    return from_arrow_type(kind).simpleString()
+    return _INSTANT.sub("timestamp_ltz", from_arrow_type(kind).simpleString())
 
 
 def _quoted(name: str) -> str:

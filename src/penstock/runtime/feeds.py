@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 
 from penstock.errors import PlanError
+from penstock.kinds import kind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+@kind("stream feed")
 @dataclass(frozen=True)
 class StreamFeed:
     """Any streaming format of Spark, with its options."""
@@ -26,7 +28,7 @@ class StreamFeed:
         from pyspark.errors import PySparkException
         from pyspark.sql.pandas.types import from_arrow_schema
 
-        from penstock.runtime.objections import misnamed_format, objection
+        from penstock.runtime.objections import objection, unreadable
 
         reader = spark.readStream.format(self.format).options(**dict(self.options))
         try:
@@ -35,7 +37,7 @@ class StreamFeed:
             self._check_path()
             raise PlanError(f"Format {self.format}: {objection(error)}") from error
         except Py4JJavaError as error:
-            raise PlanError(str(misnamed_format(self.format))) from error
+            raise PlanError(str(unreadable(self.format, error))) from error
         self._check_path()
         return rows
 
@@ -54,6 +56,7 @@ class StreamFeed:
             raise PlanError(f"there is no directory {path!r}{whole}; create it or correct the path")
 
 
+@kind("port feed")
 @dataclass(frozen=True)
 class PortFeed:
     """A port of this machine, one record a line."""

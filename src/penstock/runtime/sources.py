@@ -7,7 +7,7 @@ a run for each range of owners. Nothing of it exists until the driver commits wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -17,26 +17,47 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock import record
+from penstock.algebra import operations
+from penstock.algebra.arrival import FIELD, SEQUENCE
 from penstock.algebra.evaluate import evaluate_mask
 from penstock.algebra.expr import Call, Column, Expr, columns, is_simple, promise, substitute
 from penstock.algebra.expr import Literal as Constant
 from penstock.element import BEGIN, INF, Elements, concat
-from penstock.errors import PlanError
+from penstock.errors import PenstockError, PlanError
+from penstock.kinds import kind
 from penstock.physical.branches import STAMP, Branch
 from penstock.physical.program import Lane
 from penstock.punctuation.bulk import well_formed
 from penstock.punctuation.closings import Times
 from penstock.record import Ints
 from penstock.runtime.feeds import Feed
+from penstock.runtime.problems import Problem, first_problem, problem_of
+from penstock.runtime.rejected import (
+    PLACED,
+    ErrorPolicy,
+    Fitted,
+    Places,
+    Rejected,
+    few,
+    fitted_columns,
+    origin_of,
+    rejected_area,
+    rejected_rows,
+    row_text,
+)
 from penstock.runtime.task import hash_range, task_of
+from penstock.state.fields_json import object_from_json, object_to_json
 from penstock.state.run import AreaSpec, hash_keys, keep_of, run_of, sorted_run
 from penstock.state.store import FileStore, RunRef, SegmentWriter
 
 LatePolicy: TypeAlias = Literal["keep", "drop", "fail"]
+PARTITION = 1 << 28  # the numbers that rows of one partition of a batch may have
 _KEPT = "__kept"  # whether a promise is, where Spark has to tell
+ERROR_POLICIES: tuple[ErrorPolicy, ...] = ("keep", "drop", "fail")
 LATE_POLICIES: tuple[LatePolicy, ...] = ("keep", "drop", "fail")
 
 
+@kind("source")
 @dataclass(frozen=True)
 class SourceDefinition:
     """A source: its columns, the one that holds the event time, and how late rows may be.
@@ -65,6 +86,7 @@ class SourceDefinition:
     promised: Expr | None = None
     never_null: tuple[str, ...] = ()
     rate: tuple[int, int] | None = None
+    on_error: ErrorPolicy = "keep"
 
     def __post_init__(self) -> None:
         for column in filter(None, (self.time, self.until, self.weight)):
@@ -80,6 +102,10 @@ class SourceDefinition:
                 )
         if self.late not in LATE_POLICIES:
             raise PlanError(f"source {self.name}: LATE {self.late!r}; expected {LATE_POLICIES}")
+        if self.on_error not in ERROR_POLICIES:
+            raise PlanError(
+                f"source {self.name}: ON ERROR {self.on_error!r}; expected {ERROR_POLICIES}"
+            )
         if self.delay < 0:
             raise PlanError(
                 f"source {self.name}: the delay is {self.delay}; it must not be negative"
@@ -128,43 +154,68 @@ def late_area(source: SourceDefinition) -> AreaSpec:
     return AreaSpec(f"late {source.name}", source.schema, tuple(source.schema.names), order="time")
 
 
+def aside_areas(source: SourceDefinition) -> tuple[str, ...]:
+    """The names of the areas of what a source did not accept."""
+    return late_area(source).name, rejected_area(source.name).name
+
+
 def input_area(source: SourceDefinition) -> AreaSpec:
     """Where the rows that were accepted are kept, for views that are yet to come.
 
     Hashes only split them among readers, so those of texts are not worth their while where there
     are times to tell rows apart.
     """
-    key = tuple(source.schema.names)
-    if source.time is not None and not source.arrival:
-        key = tuple(f.name for f in source.schema if pa.types.is_primitive(f.type))
-    return AreaSpec(f"input {source.name}", source.schema, key, order="time")
+    key, schema = tuple(source.schema.names), source.schema
+    if source.time is not None:
+        schema = schema.append(FIELD)
+        if not source.arrival:
+            key = tuple(f.name for f in source.schema if pa.types.is_primitive(f.type))
+    return AreaSpec(f"input {source.name}", schema, key, order="time")
 
 
 @dataclass
 class IngestReport:
-    """What became of some rows of a batch."""
+    """What became of some rows of a batch, or of one that was received before."""
 
     accepted: int = 0
     late: int = 0
     broken: int = 0
     largest: int = BEGIN
+    sequence: int = 0
+    """The number of the row after the last one."""
+    duplicate: int = 0
+    rejected: int = 0
+    reasons: list[str] = field(default_factory=list)
+    """Why records were rejected: a few of the reasons."""
     areas: dict[str, list[RunRef]] = field(default_factory=dict)
+    failures: dict[str, Problem] = field(default_factory=dict)
+    """The lanes that the rows could not be prepared for, and why."""
 
     def add(self, other: IngestReport) -> None:
         self.accepted += other.accepted
         self.late += other.late
         self.broken += other.broken
         self.largest = max(self.largest, other.largest)
+        self.sequence = max(self.sequence, other.sequence)
+        self.duplicate += other.duplicate
+        self.rejected += other.rejected
+        self.reasons = few([*self.reasons, *other.reasons])
         for name, refs in other.areas.items():
             self.areas.setdefault(name, []).extend(refs)
+        self.failures = {**other.failures, **self.failures}
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        areas = {k: list(map(object_to_json, refs)) for k, refs in self.areas.items()}
+        failures = {lane: asdict(problem) for lane, problem in self.failures.items()}
+        return {**vars(self), "areas": areas, "failures": failures}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> IngestReport:
-        areas = {k: list(map(RunRef.from_json, refs)) for k, refs in data["areas"].items()}
-        return IngestReport(**{**data, "areas": areas})
+        areas = {
+            k: [object_from_json(RunRef, ref) for ref in refs] for k, refs in data["areas"].items()
+        }
+        failures = {k: Problem(**problem) for k, problem in data["failures"].items()}
+        return IngestReport(**{**data, "areas": areas, "failures": failures})
 
 
 @dataclass(frozen=True)
@@ -172,9 +223,12 @@ class Ingest:
     """How rows of a source become runs in lanes. `frontier`: earlier rows are late.
 
     `arrived` is the time of rows that come without one. `closed` is what punctuations have ruled
-    out, and `marks` the column, if there is one, in whose rows they come.
+    out, and `marks` are the columns, if there are any, in whose rows they come.
     What is kept for later goes into a segment of its own, which outlives those of the lanes.
     Rows may come with `only` the columns that are needed; then those refused are but counted.
+    `sequence` is the number of the first row; `numbered` rows come with theirs, and those of tables
+    have none. Rows that come from files say of their `origin` where.
+    `operations` are columns in which each row says what is to be done.
     """
 
     source: SourceDefinition
@@ -184,8 +238,12 @@ class Ingest:
     keep: bool = False
     arrived: int | None = None
     closed: Times | None = None
-    marks: str | None = None
+    marks: tuple[str, ...] = ()
     only: tuple[str, ...] | None = None
+    sequence: int | None = None
+    numbered: bool = False
+    origin: bool = False
+    operations: tuple[str, ...] = ()
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -193,7 +251,7 @@ class Ingest:
         source = self.source
         if self.keep or self.closed or self.arrived is not None:
             return tuple(source.given.names)
-        found = {source.time, source.until, source.weight, self.marks}
+        found = {source.time, source.until, source.weight, *self.marks}
         expressions = [*self.computed.values()]
         expressions += [] if source.promise is None else [source.promise]
         for branch in self._branches:
@@ -234,7 +292,8 @@ class Ingest:
         whole = self.source.schema if self.arrived is None else self.source.given
         given = [f for f in whole if self.only is None or f.name in self.only]
         added = [pa.field(name, expr.type) for name, expr in self.computed.items()]
-        return pa.schema([*given, *added])
+        numbers = [FIELD] if self.numbered else []
+        return pa.schema([*given, *numbers, *(PLACED if self.origin else ()), *added])
 
     def _stamped(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows with the time at which they came."""
@@ -245,16 +304,151 @@ class Ingest:
         moment = pa.repeat(pa.scalar(self.arrived, field.type), batch.num_rows)
         return batch.add_column(place, field, moment)
 
-    def run(self, batches: Iterable[pa.RecordBatch], store: FileStore) -> IngestReport:
+    def _with_numbers(self, batch: pa.RecordBatch, first: int) -> pa.RecordBatch:
+        """The rows with the order in which they came, of which this is the first number."""
+        if self.sequence is None:
+            return batch
+        numbers = pa.array(np.arange(first, first + batch.num_rows))
+        return batch.append_column(SEQUENCE, numbers)
+
+    def run(
+        self, batches: Iterable[pa.RecordBatch], store: FileStore, partition: int = 0
+    ) -> IngestReport:
+        """Rows of one partition of a batch, which come after those of the partitions before it."""
         report = IngestReport()
+        number = (self.sequence or 0) + partition * PARTITION
         with store.writing() as writing, writing.segment() as segment, writing.segment() as lasting:
-            for batch in _large(batches, self._schema):
-                report.add(self._batch(self._stamped(batch), segment, lasting))
+            readable = self._readable(batches, partition, lasting, report)
+            for batch in _large(readable):
+                batch = self._with_numbers(self._stamped(batch), number)
+                number += batch.num_rows
+                report.add(self._batch(batch, segment, lasting))
+                report.sequence = number
         return report
+
+    def refuse(self, rejected: Sequence[Rejected], store: FileStore) -> IngestReport:
+        """Records that were rejected before they were rows."""
+        report = IngestReport()
+        with store.writing() as writing, writing.segment() as lasting:
+            self._reject(list(rejected), lasting, report)
+        return report
+
+    def _reject(
+        self, rejected: list[Rejected], lasting: SegmentWriter, report: IngestReport
+    ) -> None:
+        if not rejected:
+            return
+        report.rejected += len(rejected)
+        report.reasons = few([*report.reasons, *(one.reason for one in rejected)])
+        if self.source.on_error == "keep":
+            area = rejected_area(self.source.name)
+            run = sorted_run(area, rejected_rows(rejected))
+            report.areas.setdefault(area.name, []).append(lasting.write(run, packed=True))
+
+    def _readable(
+        self,
+        batches: Iterable[pa.RecordBatch],
+        partition: int,
+        lasting: SegmentWriter,
+        report: IngestReport,
+    ) -> Iterator[pa.RecordBatch]:
+        """The rows whose values are those of their columns; the others are rejected."""
+        schema, places, first = self._schema, Places(), 0
+        for batch in batches:
+            columns, found = list(batch.columns), Fitted(batch, {})
+            corrupt: dict[int, str] = {}
+            if self.origin:
+                texts = columns.pop(len(schema) - len(self.computed) - len(PLACED))
+                corrupt = {
+                    i: texts[i].as_py() for i in np.flatnonzero(record.valid(texts)).tolist()
+                }
+                where = len(schema) - len(self.computed) - 1
+                columns.insert(where, places.of(*columns[where - 2 : where]))
+            found = fitted_columns(columns, schema)
+            what = f"it is no record of {', '.join(map(str, self.source.given))}"
+            found = replace(found, reasons={**found.reasons, **dict.fromkeys(corrupt, what)})
+            rejected = [
+                Rejected(
+                    corrupt.get(i, row_text(self._row(batch, i))),
+                    reason,
+                    *(
+                        origin_of(found.rows, i)
+                        if self.origin
+                        else (None, f"row {first + i + 1} of partition {partition + 1}")
+                    ),
+                )
+                for i, reason in sorted(found.reasons.items())
+            ]
+            self._reject(rejected, lasting, report)
+            first += batch.num_rows
+            yield found.good
+
+    def _row(self, batch: pa.RecordBatch | Elements, i: int) -> dict[str, Any]:
+        """A row as it was given."""
+        names, columns = self._schema.names, batch.columns
+        given = [name for name in self.source.given.names if name in names]
+        return {name: columns[names.index(name)][i].as_py() for name in given}
 
     def _batch(
         self, batch: pa.RecordBatch, segment: SegmentWriter, lasting: SegmentWriter
     ) -> IngestReport:
+        rows, unknown = self._elements(batch)
+        mark, late, broken = self._judged(rows, unknown)
+        strange = self._strange(rows) & ~mark
+        if np.any(strange):
+            late, broken = late & ~strange, broken & ~strange
+        refused, good = late | broken, ~(late | broken | mark | strange)
+        accepted, too_late, out = map(int, map(np.count_nonzero, (good, late, broken)))
+        report = IngestReport(accepted, too_late, out)
+        self._reject(list(self._strangers(rows, strange)), lasting, report)
+        if np.any(refused) and self.source.late == "keep" and self.only is None:
+            self._keep(late_area(self.source), rows.where(refused), lasting, report)
+        report.largest = int(rows.ts[good | (mark & ~unknown)].max(initial=BEGIN))
+        rows = rows.where(good)
+        if len(rows):
+            if self.keep:
+                self._keep(input_area(self.source), rows, lasting, report)
+            for lane in self.lanes:
+                try:
+                    report.areas[lane.name] = list(self._fill(lane, rows, segment))
+                except PenstockError as error:
+                    problem = problem_of(error)
+                    if problem is None:
+                        raise
+                    found = replace(problem, row=self._problem_in(lane, rows))
+                    report.failures[lane.name] = found
+        return report
+
+    def _problem_in(self, lane: Lane, rows: Elements) -> str:
+        """The row that cannot be prepared for a lane, by the columns of the source."""
+        mine = (b for b in lane.branches if b.source.name == self.source.name)
+        names = [n for n in self.source.schema.names if n in rows.schema.names]
+        return next(filter(None, (first_problem(b.run, rows, names) for b in mine)), "")
+
+    def accepted(self, batch: pa.RecordBatch) -> record.Mask:
+        """Which rows of a batch would be accepted."""
+        rows, unknown = self._elements(self._stamped(batch))
+        mark, late, broken = self._judged(rows, unknown)
+        return ~(mark | late | broken | self._strange(rows))
+
+    def _strange(self, rows: Elements) -> record.Mask:
+        """The rows that say something is to be done that nobody knows."""
+        strange = np.zeros(len(rows), dtype=np.bool_)
+        for column in self.operations:
+            known = pc.is_in(rows.column(column), pa.array(sorted(operations.KNOWN)))
+            strange |= ~record.numpy(known)
+        return strange
+
+    def _strangers(self, rows: Elements, strange: record.Mask) -> Iterator[Rejected]:
+        for i in np.flatnonzero(strange).tolist():
+            said = {column: rows.column(column)[i].as_py() for column in self.operations}
+            column, word = next((c, w) for c, w in said.items() if w not in operations.KNOWN)
+            reason = f"{column} is {word!r}, which is no operation; expected {operations.WRITTEN}"
+            where = origin_of(rows, i) if self.origin else (None, None)
+            yield Rejected(row_text(self._row(rows, i)), reason, *where)
+
+    def _elements(self, batch: pa.RecordBatch) -> tuple[Elements, record.Mask]:
+        """The rows with their validity and weight, and which of them have no time."""
         ts, unknown = np.full(batch.num_rows, BEGIN), np.zeros(batch.num_rows, dtype=np.bool_)
         if self.source.time is not None:
             ts, unknown = event_times(batch.column(self.source.time))
@@ -264,36 +458,26 @@ class Ingest:
             te = np.where(endless, INF, end)
         if self.source.weight is not None:
             n = record.numpy(batch.column(self.source.weight).fill_null(1)).astype(np.int64)
-        late = unknown | (ts < self.frontier) | (ts >= te)
-        rows = Elements(batch.schema, tuple(batch.columns), ts, te, n)
+        return Elements(batch.schema, tuple(batch.columns), ts, te, n), unknown
+
+    def _judged(
+        self, rows: Elements, unknown: record.Mask
+    ) -> tuple[record.Mask, record.Mask, record.Mask]:
+        """The rows that are punctuations, those that are late, and those that are ruled out."""
+        late = unknown | (rows.ts < self.frontier) | (rows.ts >= rows.te)
         mark, broken = self._marks(rows)
         broken |= ~mark & ~late & (self._ruled_out(rows) | self._unpromised(rows))
-        late &= ~mark & ~broken
-        refused, good = late | broken, ~(late | broken | mark)
-        accepted, too_late, out = map(int, map(np.count_nonzero, (good, late, broken)))
-        report = IngestReport(accepted, too_late, out)
-        if np.any(refused) and self.source.late == "keep" and self.only is None:
-            self._keep(late_area(self.source), rows.where(refused), lasting, report)
-        rows = rows.where(good)
-        if len(rows):
-            report.largest = int(rows.ts.max())
-            if self.keep:
-                self._keep(input_area(self.source), rows, lasting, report)
-            for lane in self.lanes:
-                report.areas[lane.name] = list(self._fill(lane, rows, segment))
-        return report
+        return mark, late & ~mark & ~broken, broken
 
     def _marks(self, rows: Elements) -> tuple[record.Mask, record.Mask]:
         """The rows that are punctuations, and those that should be and are not."""
-        none = np.zeros(len(rows), dtype=np.bool_)
-        if self.marks is None:
-            return none, none.copy()
-        mark = record.valid(rows.column(self.marks))
-        words = rows.column(self.marks).filter(pa.array(mark))
+        mark, broken = (np.zeros(len(rows), dtype=np.bool_) for _ in range(2))
         schema = self.source.schema
-        about = schema.remove(schema.get_field_index(self.marks))
-        broken = none.copy()
-        broken[mark] = ~well_formed(words, about)
+        for column in self.marks:
+            here = record.valid(rows.column(column))
+            about = schema.remove(schema.get_field_index(column))
+            mark |= here
+            broken[here] |= ~well_formed(rows.column(column).filter(pa.array(here)), about)
         return mark & ~broken, broken
 
     def _ruled_out(self, rows: Elements) -> record.Mask:
@@ -317,7 +501,7 @@ class Ingest:
     ) -> None:
         """Rows as they came, each of them once, whatever their validity and weight."""
         ends, once = np.full(len(rows), INF), np.ones(len(rows), dtype=np.int64)
-        rows = replace(rows.select(self.source.schema.names), te=ends, n=once)
+        rows = replace(rows.select(area.schema.names), te=ends, n=once)
         report.areas[area.name] = [lasting.write(sorted_run(area, rows), packed=True)]
 
     def _fill(self, lane: Lane, rows: Elements, segment: SegmentWriter) -> Iterator[RunRef]:
@@ -343,13 +527,11 @@ def event_times(column: pa.Array) -> tuple[Ints, record.Mask]:
     return values, ~record.valid(column)
 
 
-def _large(
-    batches: Iterable[pa.RecordBatch], schema: pa.Schema, rows: int = 1 << 20
-) -> Iterator[pa.RecordBatch]:
+def _large(batches: Iterable[pa.RecordBatch], rows: int = 1 << 20) -> Iterator[pa.RecordBatch]:
     """Few large batches for many small ones: a run for each would be one too many."""
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
-        waiting.append(batch.rename_columns(schema.names).cast(schema))
+        waiting.append(batch)
         if sum(b.num_rows for b in waiting) >= rows:
             yield _one(waiting)
             waiting = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from penstock import record, sorting
 from penstock.element import INF, Elements, concat
+from penstock.errors import PenstockError
 from penstock.physical.kernel import Kernel, Write
 from penstock.physical.program import (
     Edge,
@@ -30,9 +31,10 @@ from penstock.physical.program import (
     Program,
     view_area,
 )
-from penstock.physical.transforms import Project
+from penstock.physical.transforms import Project, Select
 from penstock.record import Hashes, Ints
 from penstock.runtime.merging import Merge
+from penstock.runtime.problems import Problem, first_problem, problem_of
 from penstock.state import compaction
 from penstock.state.area import Area
 from penstock.state.compaction import Use, merge_in_parts
@@ -98,6 +100,8 @@ class Report:
     """At which times views change: some of them, and last the first."""
     late: dict[str, list[int]] = field(default_factory=dict)
     """By how much operators noticed ends too late: some of it, and last the most."""
+    failures: dict[str, Problem] = field(default_factory=dict)
+    """The operators, by their identities, that have no result, and why."""
 
     def used(self, area: str, bytes: int, lookups: int = 0) -> None:
         known = self.uses.get(area, Use())
@@ -126,16 +130,21 @@ class RoundTask:
         self._store = store
         self._results: dict[int, Elements] = {}
         self._report = Report()
+        self.lost: set[int] = set()
+        """The operators, by their places, that failed in some task, and all that come after them.
+        They do not run, and what other tasks had from them does not count."""
 
     def run(
-        self, arrived: Mapping[int, list[Elements]]
+        self, arrived: Mapping[int, list[Elements]], lost: Iterable[int] = ()
     ) -> tuple[Report, dict[int, dict[int, Elements]]]:
         """Run the round over what arrived on edges; what is to be sent, by edge and task.
 
+        `lost` are the places of operators that failed in earlier rounds.
         A file is deleted when nothing in it is needed. So state that was just compacted, state that
         soon will be, and what is published, which live for different times, are separate files.
         """
         self._arrived = arrived
+        self.lost.update(lost)
         with self._store.writing() as writing:
             if self._round == 0:
                 with self._report.timed("compact"):
@@ -143,7 +152,7 @@ class RoundTask:
             with self._report.timed("operators"), writing.segment() as segment:
                 for number, place in enumerate(self._program.places):
                     if place.round == self._round:
-                        self._results[number] = self._run_place(number, place, segment)
+                        self._results[number] = self._result(number, place, segment)
             with self._report.timed("publish"), writing.segment() as published:
                 self._publish(published)
             with self._report.timed("exchange"):
@@ -154,6 +163,35 @@ class RoundTask:
         return self._report, sent
 
     # --- operators ------------------------------------------------------------------------------
+
+    def _result(self, number: int, place: Place, segment: SegmentWriter) -> Elements:
+        """What an operator gives; nothing where it fails, or one before it has."""
+        if not any(map(self._is_lost, place.origins)):
+            try:
+                return self._run_place(number, place, segment)
+            except PenstockError as error:
+                problem = problem_of(error)
+                if problem is None:
+                    raise
+                self._report.failures[place.identity] = replace(problem, row=self._row(place))
+        self.lost.add(number)
+        return Elements.empty(place.operator.schema)
+
+    def _is_lost(self, origin: Origin) -> bool:
+        match origin:
+            case FromOperator(place):
+                return place in self.lost
+            case FromEdge(edge):
+                return self._program.edges[edge].producer in self.lost
+        return False
+
+    def _row(self, place: Place) -> str:
+        """The row that an operator fails on, where it looks at one at a time."""
+        work = place.operator.work
+        if not isinstance(work, Select | Project):
+            return ""
+        (child,) = place.operator.inputs
+        return first_problem(work.apply, self._input(place.origins[0], child.schema))
 
     def _run_place(self, number: int, place: Place, segment: SegmentWriter) -> Elements:
         started = perf_counter()
@@ -305,7 +343,7 @@ class RoundTask:
         """What is over by the end of the step is apart: a view as it is now has no use for it."""
         for view, origin in self._program.views.items():
             spec = self._program.view_areas[view]
-            if self._program.view_rounds[view] == self._round:
+            if self._program.view_rounds[view] == self._round and not self._is_lost(origin):
                 out = self._input(origin, spec.schema, picked=True)
                 if len(out):
                     over = out.te < self._w1
@@ -321,6 +359,8 @@ class RoundTask:
     def _send(self, edge: Edge) -> dict[int, Elements]:
         """The rows of an edge by the task they go to, at their first round or on their way."""
         schema = self._program.places[edge.producer].operator.schema
+        if edge.producer in self.lost:
+            return {}
         if edge.leaves < self._round:
             return {self._task: concat(schema, self._arrived.get(edge.number, []))}
         out = self._results[edge.producer].plain()

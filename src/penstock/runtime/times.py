@@ -10,7 +10,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from penstock.element import BEGIN, INF
-from penstock.errors import PlanError
+from penstock.errors import PlanError, brief
 from penstock.runtime.sources import SourceDefinition
 
 Time: TypeAlias = int | datetime | date
@@ -38,7 +38,9 @@ def ticks(t: Time) -> int:
         return ((t if t.tzinfo is not None else t.replace(tzinfo=UTC)) - _EPOCH) // _TICK
     if isinstance(t, date):
         return ticks(datetime(t.year, t.month, t.day))
-    return t
+    if not -INF <= t <= INF:
+        raise PlanError(f"{brief(t)} is no time: times are integers of 64 bits, or datetimes")
+    return int(t)
 
 
 def parsed(text: str, kind: pa.DataType) -> int:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from penstock.algebra.closing import ALWAYS
+from penstock.physical.program import base_area
 from penstock.runtime.effects import alive
 from penstock.runtime.task import Report, hash_range
 from penstock.state import compaction
 from penstock.state.compaction import Use, choose, together
-from penstock.state.manifest import AreaState, Manifest
+from penstock.state.manifest import Action, AreaState, Changed, Manifest, Retired, held_area
 from penstock.state.run import AreaSpec
-from penstock.state.store import RunRef
+from penstock.state.storage import storage_errors
+from penstock.state.store import FileStore, RunRef
 
 MERGED_PER_BYTE = 2
 
@@ -78,19 +79,41 @@ def delete_left(
 ) -> None:
     """Delete the files of areas that only steps read, when the last commit did without them."""
     then = {ref.segment for name in private for ref in before[name].refs}
-    for segment in then - {ref.segment for name in private for ref in now.area(name).refs}:
-        (directory / f"{segment}.arrow").unlink(missing_ok=True)
+    held = (held_area(view, a) for view, failure in now.failures.items() for a in failure.areas)
+    live = (*private, *held)
+    for segment in then - {ref.segment for name in live for ref in now.area(name).refs}:
+        with storage_errors(directory):
+            FileStore(directory).path(segment).unlink(missing_ok=True)
 
 
-def collect_garbage(directory: Path, manifest: Manifest, since: float, grace: float) -> int:
-    """Delete files that no commit names and no reader can be reading; how many.
+def old_changes(manifest: Manifest, retention: int | None) -> list[Action]:
+    """Move publications that are older than the retention into the base of their view.
 
-    How long nobody has named one is known only from when the directory was opened on.
+    What a sink has not had yet is kept for it.
     """
-    live, deleted = manifest.segments(), 0
-    for path in directory.glob("*.arrow"):
-        changed = max(path.stat().st_mtime, since)
-        if path.stem not in live and time.time() - changed > grace:
-            path.unlink(missing_ok=True)
-            deleted += 1
-    return deleted
+    actions: list[Action] = []
+    if retention is None:
+        return actions
+    horizon = manifest.frontier - retention
+    for view, log in manifest.changelogs.items():
+        mine = [sink.version for sink in manifest.sinks.values() if sink.view == view]
+        served = min(mine, default=manifest.version)
+        old = [entry for entry in log if entry.w1 <= horizon and entry.version <= served]
+        if old:
+            refs = tuple(ref for entry in old for ref in entry.refs)
+            actions += [Changed(base_area(view), refs, frontier=old[-1].w1 - 1)]
+            actions += [Retired(view, old[-1].version)]
+    return actions
+
+
+def sizes(manifest: Manifest, names: Iterable[str]) -> dict[str, dict[str, int]]:
+    """How much areas hold."""
+    refs = {name: manifest.areas[name].refs for name in names if name in manifest.areas}
+    return {
+        name: {
+            "rows": sum(ref.statistics.rows for ref in found),
+            "bytes": sum(ref.statistics.bytes for ref in found),
+            "runs": len(found),
+        }
+        for name, found in refs.items()
+    }

@@ -19,7 +19,7 @@ from penstock.runtime.task import Report
 
 _ROW = [("edge", pa.int32()), ("task", pa.int32()), ("data", pa.binary())]
 _TIMES = [(name, pa.int64()) for name in ("__ts", "__te", "__n")]
-REPORT = -1
+REPORT, LOST = -1, -2
 _ROWS = 1 << 18
 
 

@@ -10,6 +10,7 @@ declaring: views as decorated functions        query: SELECTs put together by me
 from penstock.session.declaring import view
 from penstock.session.query import Query
 from penstock.session.results import Result
-from penstock.session.session import Session, Source, View, connect
+from penstock.session.session import Session, View, connect
+from penstock.session.source import Source
 
 __all__ = ["Query", "Result", "Session", "Source", "View", "connect", "view"]

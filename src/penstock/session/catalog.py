@@ -8,12 +8,22 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra.plan import Node, Scan
+from penstock.errors import PlanError
 from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.punctuating import column_of_marks
+from penstock.runtime.punctuating import columns_of_marks
 from penstock.runtime.sources import SourceDefinition
 from penstock.sql.binding import Catalog, Entry, Relation
+from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.sources import tagged
 from penstock.sql.definitions import ClockView, StreamDefinition
+from penstock.state.names import check_name
+
+
+def check_unused(name: str) -> str:
+    """A name that users may give; an error if it can be none, or stands for rows of queries."""
+    if is_constant(check_name(name)):
+        raise PlanError(f"{name[:60]!r} names constant rows of queries; choose another name")
+    return name
 
 
 def catalog_of(definitions: Mapping[str, Any], time: pa.DataType | None) -> Catalog:
@@ -33,8 +43,9 @@ def _entry(name: str, definition: Any, definitions: Mapping[str, Any]) -> Entry 
             return _stream(scan_of(definition), definition, "source")
         case StreamDefinition():
             source = definitions[definition.source]
-            hidden = [definition.operation, column_of_marks(definition.schemes)]
-            plan = tagged(scan_of(source), definition.key, definition.operation, hidden)
+            hidden = [definition.operation, *columns_of_marks(definition.schemes)]
+            key, operation, sequence = definition.key, definition.operation, definition.sequence
+            plan = tagged(scan_of(source), key, operation, hidden, sequence)
             return _stream(plan, source, "stream")
         case ViewDefinition():
             return Relation("view", definition.meaning)

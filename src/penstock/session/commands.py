@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from penstock.algebra.plan import Node
+from penstock.algebra import operations
+from penstock.algebra.plan import Node, SortKey
+from penstock.algebra.settings import zone_of
 from penstock.errors import PenstockError, PlanError, UnsupportedError
 from penstock.memory.asking import verdict
 from penstock.memory.repairs import MOST_REPAIRS
@@ -21,10 +24,11 @@ from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.feeds import PortFeed, StreamFeed
-from penstock.runtime.objections import misnamed_format, objection
+from penstock.runtime.objections import objection, unreadable
+from penstock.runtime.rows import fitted, schema_of
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
-from penstock.session.catalog import catalog_of
+from penstock.session.catalog import catalog_of, check_unused
 from penstock.session.dependents import dependents_on
 from penstock.session.describing import described, explained, explained_rules
 from penstock.session.judging import check_memory, declared_by
@@ -34,10 +38,12 @@ from penstock.session.seeing import in_order
 from penstock.session.sharing import explained_sharing, names_in
 from penstock.sql import parse
 from penstock.sql import statements as s
-from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
+from penstock.sql.binding import AnalysisError, BoundView, Catalog, bind_points, bind_query
+from penstock.sql.binding.as_of import asked
 from penstock.sql.binding.catalog import CLOCKS, is_constant
 from penstock.sql.binding.complaints import Complaints
-from penstock.sql.binding.sources import promised
+from penstock.sql.binding.order import order_of
+from penstock.sql.binding.sources import check_sequence, promised
 from penstock.sql.binding.types import is_time, shown
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.names import names_read
@@ -62,6 +68,8 @@ class Commands:
             if error.getQueryContext():
                 raise
             raise error.at(statement.context()) from error
+        except AnalysisError as error:
+            Complaints(statement).objection(error)
 
     def _run(self, statement: s.Statement) -> Result:
         match statement:
@@ -81,8 +89,12 @@ class Commands:
                 return self._punctuate(statement)
             case s.Drop():
                 return self._drop(statement)
+            case s.Resume():
+                return self._resume(statement)
             case s.Show():
                 return self._show(statement)
+            case s.ShowAside():
+                return self._show_aside(statement)
             case s.Describe():
                 return self._describe(statement)
             case s.Explain():
@@ -121,7 +133,7 @@ class Commands:
             Complaints(statement).wrong(
                 f"{statement.name} is the name of the clock. Choose another.", statement.name
             )
-        known = self._find(statement.name.text)
+        known = self._find(check_unused(statement.name.text))
         if known is not None:
             if getattr(statement, "if_not_exists", False):
                 return Result(f"{known} exists already.")
@@ -145,7 +157,8 @@ class Commands:
             time,
             delay,
             statement.late.value.lower(),  # type: ignore[arg-type]
-            feed=_feed(statement.format),
+            on_error=statement.on_error.value.lower(),  # type: ignore[arg-type]
+            feed=_feed(statement.format, zone_of(self._analyser.settings())),
             promised=promised(checks, schema, self._analyser, Complaints(statement)),
             never_null=tuple(c.name.text for c in statement.columns if not c.nullable),
             rate=self._rate(statement, None if time is None else schema.field(time).type),
@@ -200,8 +213,8 @@ class Commands:
             rows = reader.options(**dict(statement.format.options)).load()
         except PySparkException as error:
             complaints.objection(objection(error), statement.name)
-        except Py4JJavaError:
-            complaints.objection(misnamed_format(statement.format.name), statement.name)
+        except Py4JJavaError as error:
+            complaints.objection(unreadable(statement.format.name, error), statement.name)
         self._session.create_table(statement.name.text, rows)
         return f"Table {statement.name} is created."
 
@@ -230,17 +243,27 @@ class Commands:
                 )
             if source.schema.field(operation).type != pa.string():
                 complaints.wrong(
-                    "The column of OP is a STRING: + u -, c u d or I U D.", statement.operation
+                    f"The column of OP is a STRING: {operations.WRITTEN}.", statement.operation
                 )
+        sequence = self._sequence(statement, source.schema)
         schemes = schemes_of(
             statement,
             source.schema,
             lambda name: self._column(name, source.schema, statement),
             lambda table, column: self._values(table, column, statement),
         )
-        definition = StreamDefinition(source.name, schemes, key, operation, statement.text)
+        definition = StreamDefinition(
+            source.name, schemes, key, operation, statement.text, sequence
+        )
         self._engine.define(statement.name.text, definition)
         return f"Stream {statement.name} is created."
+
+    def _sequence(self, statement: s.CreateStream, schema: pa.Schema) -> str | None:
+        if statement.sequence is None:
+            return None
+        column = self._column(statement.sequence, schema, statement)
+        check_sequence(statement, schema.field(column).type)
+        return column
 
     def _values(self, table: Name, column: str, statement: s.CreateStream) -> list[Any]:
         """The different values of a column of a table."""
@@ -315,11 +338,10 @@ class Commands:
     def _define_constants(self, bound: BoundView) -> None:
         for name, rows in bound.constants.items():
             if name not in self._engine.definitions:
-                self._session.create_table(name, rows)
+                columns = schema_of(rows)
+                self._engine.define_table(name, columns, fitted(rows, columns))
 
     def _schema(self, columns: tuple[s.ColumnDefinition, ...], statement: Any) -> pa.Schema:
-        from penstock.sql.binding import AnalysisError
-
         fields = []
         for column in columns:
             try:
@@ -343,15 +365,15 @@ class Commands:
     # --- questions ------------------------------------------------------------------------------
 
     def _query(self, statement: s.Query) -> Result:
-        """The answer over everything that has been received, to the end."""
-        bound = self._bound(statement)
+        """The answer as of the time that the query names, or of the frontier."""
+        question = asked(statement, self._catalog, self._analyser)
+        bound = self._bound(question.query)
         self._define_constants(bound)
-        answer = self._session.answer(bound.plan, bound.key)
+        answer = self._session.answer(bound.plan, bound.key, question.at)
         plan = explained(bound.plan)
         if statement.output in (None, s.Output.COMPLETE):
-            order = statement.tree.args.get("order")
-            texts = [key.sql("spark") for key in order.expressions] if order is not None else []
-            return Result("", lambda: _ordered(answer.snapshot(), texts), plan)
+            keys = order_of(statement, bound.plan.schema.names)
+            return Result("", lambda: _ordered(answer.snapshot(), keys), plan)
         return Result("", answer.changes, plan, changes=True, key=bound.key)
 
     def _bound(self, query: s.Query) -> BoundView:
@@ -363,14 +385,38 @@ class Commands:
             )
         return bind_query(query, self._catalog, self._analyser, unique=False)
 
+    def _resume(self, statement: s.Resume) -> Result:
+        name = self._find(statement.name.text)
+        if name is None or name not in self._engine.views:
+            views = list(self._engine.views)
+            Complaints(statement).unknown("view", statement.name.text, views, statement.name)
+        self._session.view(name).resume()
+        return Result(f"View {name} goes on.")
+
     def _show(self, statement: s.Show) -> Result:
-        rows = []
+        rows, failures = [], self._session.failures()
         for name, definition in self._engine.definitions.items():
             kind, text = _kind_and_text(definition)
             if kind is statement.kind and not is_constant(name):
-                rows.append({"name": name, "statement": " ".join(text.split())})
-        schema = pa.schema([("name", pa.string()), ("statement", pa.string())])
+                reason = failures.get(f"{kind.value.lower()} {name}")
+                state = "running" if reason is None else "failed"
+                found = {"name": name, "state": state, "reason": reason}
+                rows.append({**found, "statement": " ".join(text.split())})
+        names = ["name", "state", "reason", "statement"]
+        if statement.kind in (s.Kind.STREAM, s.Kind.TABLE):  # which nothing runs for
+            names = ["name", "statement"]
+        schema = pa.schema([(name, pa.string()) for name in names])
         return Result(rows=pa.Table.from_pylist(rows, schema=schema))
+
+    def _show_aside(self, statement: s.ShowAside) -> Result:
+        name = self._find(statement.source.text)
+        definition = self._engine.sources.get(name) if name is not None else None
+        if name is None or definition is None or definition.is_table:
+            known = [n for n, d in self._engine.sources.items() if not d.is_table]
+            Complaints(statement).unknown("source", statement.source.text, known, statement.source)
+        source = self._session.source(name)
+        rows = source.late() if statement.aside is s.Aside.LATE else source.rejected()
+        return Result(rows=rows.toArrow())
 
     def _describe(self, statement: s.Describe) -> Result:
         found = self._catalog.find(statement.name.text)
@@ -386,6 +432,9 @@ class Commands:
 
     def _explain(self, statement: s.Explain) -> Result:
         query = statement.of if isinstance(statement.of, s.Query) else statement.of.query
+        if isinstance(statement.of, s.Query):
+            query = asked(query, self._catalog, self._analyser).query
+            statement = replace(statement, of=query)
         if statement.aspect is s.Aspect.MEMORY:
             return Result(str(self._memory(statement.of)))
         plan = in_order(self._bound(query).plan, self._engine)
@@ -492,11 +541,21 @@ def _columns(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {shown(field.type)}" for field in schema)
 
 
-def _feed(format: s.Format | None) -> StreamFeed | None:
-    return StreamFeed(format.name, format.options) if format is not None else None
+def _feed(format: s.Format | None, zone: str) -> StreamFeed | None:
+    """Texts of times without a zone are of the zone that the source was created under."""
+    if format is None:
+        return None
+    given = {key.lower() for key, _ in format.options}
+    texts = format.name.lower() in ("csv", "json", "xml") and "timezone" not in given
+    return StreamFeed(format.name, (*format.options, *([("timeZone", zone)] if texts else [])))
 
 
-def _ordered(rows: Any, keys: list[str]) -> Any:
+def _ordered(rows: Any, keys: Sequence[tuple[str, SortKey]]) -> Any:
     from pyspark.sql import functions as f
 
-    return rows.orderBy(*(f.expr(key) for key in keys)) if keys else rows
+    columns = []
+    for key, way in keys:
+        direction = "desc" if way.descending else "asc"
+        first = "first" if way.nulls_first else "last"
+        columns.append(getattr(f.expr(key), f"{direction}_nulls_{first}")())
+    return rows.orderBy(*columns) if columns else rows

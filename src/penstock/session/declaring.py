@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from penstock.boundary import public
 from penstock.errors import PlanError
 from penstock.session.query import Query
 from penstock.session.session import Session, View
 
 
+@public
 def view(db: Session) -> Callable[[Callable[[], str | Query]], View]:
     """Declare the view that a function is named after and whose query it returns.
 

@@ -7,6 +7,7 @@ from textwrap import fill, indent
 
 import pyarrow as pa
 
+from penstock.algebra.calendar import Midnights
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node, Periodic, Scan, Sync, TimePoints
 from penstock.memory.summaries import described_summary
@@ -121,6 +122,10 @@ def _point_text(point: Point, ticks: bool) -> str:
             return f"multiples of {Duration(period, ticks)}"
         case Periodic(period, offset):
             return f"multiples of {Duration(period, ticks)} plus {Duration(offset, ticks)}"
+        case Midnights(1, zone):
+            return f"midnights of {zone}"
+        case Midnights(days, zone):
+            return f"every {days} midnights of {zone}"
         case TimePoints(points):
             return ", ".join(map(str, points))
     return "events of " + ", ".join(

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from penstock.boundary import public
 from penstock.errors import PlanError
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ How = Literal["inner", "left", "right", "full", "cross", "left semi", "left anti
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
+@public
 @dataclass(frozen=True)
 class Query:
     """What to select from, under which conditions; `sql` is the SELECT that says it."""
@@ -91,7 +93,7 @@ class Query:
         return self.groupBy().agg(*aggregates)
 
     def result(self) -> Result:
-        """The answer over all rows received so far, as `db.sql` gives it."""
+        """The answer as of the frontier, as `db.sql` gives it."""
         return self._session.sql(self.sql)
 
     def __str__(self) -> str:
@@ -118,6 +120,7 @@ class Query:
         return Query(self._session, "", self._name or "q", _selected=text)
 
 
+@public
 @dataclass(frozen=True)
 class Grouped:
     _query: Query

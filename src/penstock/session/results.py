@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from penstock.boundary import public
+
 if TYPE_CHECKING:
     import pandas as pd
     from pyspark.sql import DataFrame
@@ -29,6 +31,7 @@ class Outline(str):
         return f"<pre>{html.escape(self)}</pre>"
 
 
+@public
 class Result:
     """The rows that a statement answers, or a sentence where it has none to give.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import html
+import logging
 import shutil
 import tempfile
 import threading
@@ -21,8 +22,8 @@ import pyarrow as pa
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.plan import Node, Scan
-from penstock.element import INF
-from penstock.errors import PlanError
+from penstock.boundary import check_options, is_lost, public
+from penstock.errors import PenstockError, PlanError
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import Punctuation
 from penstock.punctuation.schemes import Punctuated
@@ -33,37 +34,45 @@ from penstock.runtime.feeds import Feed, PortFeed, StreamFeed
 from penstock.runtime.jobs import SparkJobs, read_view
 from penstock.runtime.listening import Listener
 from penstock.runtime.options import Options
+from penstock.runtime.places import check_shared, rows_file, state_directory
 from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
-from penstock.runtime.rows import arrow_schema, columns_of, fitted, schema_of
+from penstock.runtime.rejected import ErrorPolicy, Rejected
+from penstock.runtime.rows import arrow_schema, fitted, read_parquet, schema_of
 from penstock.runtime.runner import Runner
-from penstock.runtime.sinks import Deliver, Sink, to_format
-from penstock.runtime.sources import LatePolicy, SourceDefinition, late_area, stamped_on_arrival
-from penstock.runtime.spark import start_spark
+from penstock.runtime.settings import check_event_time
+from penstock.runtime.sinks import Deliver, Sink, Sinks, to_format
+from penstock.runtime.sources import LatePolicy, SourceDefinition, stamped_on_arrival
+from penstock.runtime.spark import answering, start_spark
 from penstock.runtime.times import Time, shown, ticks, time_types
-from penstock.session.catalog import catalog_of, scan_of
+from penstock.session.catalog import catalog_of, check_unused, scan_of
 from penstock.session.dependents import check_unread
+from penstock.session.failures import check_sources, failed_sources, failed_views
 from penstock.session.judging import check_memory
 from penstock.session.punctuating import in_python
 from penstock.session.query import Query
 from penstock.session.results import Result
 from penstock.session.sharing import SharedViews
+from penstock.session.source import Source
 from penstock.sql import parse
 from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.types import shown as sql_type
-from penstock.state.manifest import Delivered
+from penstock.state.manifest import SourceState
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.runtime.rows import Rows, Schema
-    from penstock.runtime.sources import IngestReport
 
 
 _STEPS_TO_GARBAGE = 20
 _SECONDS_OF_THE_CLOCK = 1.0
 
 
+logger = logging.getLogger("penstock")
+
+
+@public
 def connect(
     path: str | Path | None = None, spark: SparkSession | None = None, **options: Any
 ) -> Session:
@@ -78,18 +87,14 @@ def connect(
     `negative+messages` or `input`); `sharing`, whether a view runs on what others run already;
     `rules_off`, the names of rules that queries are not rewritten by.
     """
-    known = Options.__dataclass_fields__
-    for name in options:
-        if name not in known:
-            raise PlanError(f"no option {name!r}; there are: {', '.join(known)}")
+    check_options("connect", Options, options)
     from penstock.runtime.datasource import register
 
-    directory = Path(path) if path is not None else _temporary()
-    if directory.exists() and not directory.is_dir():
-        raise PlanError(f"{directory} is a file; the state of a session needs a directory")
-    spark = spark or start_spark()
+    directory = state_directory(path) if path is not None else _temporary()
+    spark = start_spark() if spark is None else answering(spark)
+    check_shared(spark, directory)
     register(spark)
-    engine = Engine(directory.absolute(), SparkJobs(spark), Options(**options))
+    engine = Engine(directory, SparkJobs(spark), Options(**options))
     return Session(engine, spark, temporary=path is None)
 
 
@@ -99,12 +104,13 @@ def _temporary() -> Path:
     return Path(directory)
 
 
+@public
 class Session:
     def __init__(self, engine: Engine, spark: SparkSession, temporary: bool = False) -> None:
         self.spark = spark
         self._engine = engine
         self._temporary = temporary
-        self._sinks: dict[str, Sink] = {}
+        self._sinks = Sinks(engine, spark, lambda name: self.view(name).committed())
         self._queries: dict[str, list[StreamingQuery]] = {}
         self._steps = 0
         self._progress: deque[dict[str, Any]] = deque(maxlen=100)
@@ -133,7 +139,8 @@ class Session:
             for listener in self._listeners.values():
                 listener.close()
             for query in chain.from_iterable(self._queries.values()):
-                query.stop()
+                if not is_lost():
+                    query.stop()
             self.stop()
         finally:
             self._engine.close()
@@ -193,22 +200,24 @@ class Session:
         promised: Expr | None = None,
         never_null: Sequence[str] = (),
         rate: tuple[int, int] | None = None,
+        on_error: ErrorPolicy = "keep",
     ) -> Source:
         """A source with these columns, one of which is the event time.
 
         Without one, rows are stamped on arrival: a batch gets the current time, in a column `ts`.
-        The delay is in microseconds for times of type TIMESTAMP or DATE, in ticks for integers.
-        A feed brings rows by itself, whenever the session steps or runs.
+        The delay is in microseconds, or in ticks for integers. A feed brings rows by itself.
 
-        What is promised of its rows tells how much memory a view needs: a condition that is met, or
-        NULL; columns that are not NULL; a number of rows, and the span of time in which no more
-        come.
+        What is promised tells how much memory a view needs: a condition that is met, or NULL;
+        columns that are not NULL; a number of rows, and the span in which no more come.
         """
+        check_unused(name)
         if time is None:
             definition = stamped_on_arrival(name, arrow_schema(schema), late, feed)
         else:
             definition = SourceDefinition(name, arrow_schema(schema), time, delay, late, feed=feed)
         definition = replace(definition, promised=promised, never_null=tuple(never_null), rate=rate)
+        definition = replace(definition, on_error=on_error)
+        check_event_time(definition, lambda: self.analyser.settings())
         kind, kinds = time_of([definition]), time_types(self._engine.sources.values())
         if kinds and kind not in kinds:
             how = "is stamped on arrival with" if time is None else "has"
@@ -226,6 +235,8 @@ class Session:
 
     def create_table(self, name: str, rows: Rows, schema: Schema | None = None) -> Scan:
         """A finite relation that is valid for all time, with its rows; the plan that reads it."""
+        check_unused(name)
+        rows = read_parquet(rows_file(rows)) if isinstance(rows, str | Path) else rows
         columns = schema_of(rows) if schema is None else arrow_schema(schema)
         self._engine.define_table(name, columns, fitted(rows, columns))
         return self.scan(name)
@@ -245,6 +256,7 @@ class Session:
         what has left its window; without one, as the session says. `from_now`: the input is what
         comes from now on, and tables.
         """
+        check_unused(name)
         known = None if key is None else tuple(key)
         chosen = check(expiry or self._engine.options.expiry)
         check_memory(name, plan, self._engine, lambda: self.analyser)
@@ -287,16 +299,17 @@ class Session:
         check_unread(name, self._engine.definitions)
         with self._stepping:
             self._engine.drop(name)
-            self._sinks = {known: s for known, s in self._sinks.items() if s.view != name}
+        self._sinks.forget(name)
         for query in self._queries.pop(name, ()):
             query.stop()
         if name in self._listeners:
             self._listeners.pop(name).close()
 
-    def answer(self, plan: Node, key: Sequence[str] | None = None) -> Answer:
-        """The answer to a query over all rows received so far, to the end of time."""
+    def answer(self, plan: Node, key: Sequence[str] | None = None, at: int | None = None) -> Answer:
+        """The answer to a query as of a time, or as of the frontier; before the first step it is
+        over all rows received so far, to the end of time."""
         self._pull()
-        return Answer(self.spark, self._engine.tasks, self._engine.answer(plan, key))
+        return Answer(self.spark, self._engine.tasks, self._engine.answer(plan, key, at))
 
     # --- feeds ----------------------------------------------------------------------------------
 
@@ -304,8 +317,12 @@ class Session:
         if not isinstance(source.feed, PortFeed):
             return None
 
-        def receive(rows: pa.Table) -> None:
-            self.source(source.name).append(rows)
+        def receive(rows: pa.Table, rejected: list[Rejected]) -> None:
+            report = self._engine.receive_table(source.name, rows, rejected=rejected)
+            try:
+                self._runner.wake(report.accepted)
+            except PenstockError as error:  # the rows are received; what failed shows by itself
+                logger.warning("source %s: %s", source.name, error)
 
         return Listener(source.name, source.feed.port, source.given, receive)
 
@@ -332,13 +349,12 @@ class Session:
             self._pull()
         with self._stepping:
             progress = self._engine.step()
-            for sink in list(self._sinks.values()):
-                self._serve(sink)
         if progress is not None:
             self._progress.append(progress)
             self._steps += 1
             if self._steps % _STEPS_TO_GARBAGE == 0:
                 self._engine.collect_garbage()
+        self._sinks.serve()
         return progress
 
     def _pause(self) -> float | None:
@@ -347,19 +363,30 @@ class Session:
         return _SECONDS_OF_THE_CLOCK if by_clock else None
 
     def start(self) -> None:
-        """Step in the background whenever rows or promises arrive."""
+        """Step in the background whenever rows or promises arrive; what has failed begins again."""
+        self._sinks.start()
         self._runner.start()
         self._feed()
 
     def stop(self) -> None:
         """Finish the step under way and stop stepping; raises what went wrong in the background."""
-        self._runner.stop()
+        try:
+            self._runner.stop()
+        finally:
+            self._sinks.stop()
+
+    def failures(self) -> dict[str, str]:
+        """What does not go on, and why: views, sinks, sources with a feed, steps."""
+        found = failed_views(self._engine) | failed_sources(self._queries)
+        found |= {f"sink {name}": reason for name, reason in self._sinks.failures.items()}
+        return found | ({"steps": self._runner.failure} if self._runner.failure else {})
 
     def await_frontier(self, t: Time, timeout: float | None = None) -> bool:
         """Wait until everything before `t` is out; False where that takes longer than `timeout`."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while self._engine.manifest.frontier < ticks(t):
             self._runner.check()
+            check_sources(self._engine, failed_sources(self._queries), ticks(t))
             if deadline is not None and time.monotonic() > deadline:
                 return False
             time.sleep(0.01)
@@ -385,115 +412,26 @@ class Session:
         states = {name: self._engine.source_state(name) for name in self._engine.sources}
         return {
             "frontier": self.frontier,
-            "sources": {
-                name: {"accepted": s.accepted, "late": s.late, "frontier": s.frontier}
-                for name, s in states.items()
-            },
+            "sources": {name: counts_of(s) for name, s in states.items()},
             "operators": measures.operators(),
             "views": {
                 name: {"expiry": view.expiry, "delay": measures.delay(name)}
                 for name, view in self._engine.views.items()
             },
             "last_step": self.last_progress,
+            "failed": self.failures(),
         }
 
     def add_sink(self, sink: Sink) -> None:
         """Serve a sink what it has not had yet, and from now on each publication."""
-        with self._stepping:
-            if sink.name in self._sinks:
-                raise PlanError(f"there is a sink {sink.name!r} already; give this one a name=")
-            known = self._engine.manifest.sinks.get(sink.name)
-            if known is not None and known.view != sink.view:
-                raise PlanError(
-                    f"the sink {sink.name!r} is one of view {known.view!r}; give this one a name="
-                )
-            if known is None:
-                self._engine.commit(Delivered(sink.name, sink.view, 0))
-            self._sinks[sink.name] = sink
-            self._serve(sink)
+        self._sinks.add(sink)
 
     def stop_in_the_end(self, source: str, query: StreamingQuery) -> None:
         """Stop a query when its source is dropped, or the session closed."""
         self._queries.setdefault(source, []).append(query)
 
-    def _serve(self, sink: Sink) -> None:
-        view = self.view(sink.view).committed()
-        for entry in view.publications:
-            if entry.version > self._engine.manifest.sinks[sink.name].version:
-                reading = view.changes(entry.w0, entry.w1)
-                if reading.runs:
-                    rows = read_view(self.spark, reading, self._engine.tasks)
-                    sink.deliver(rows, entry.version)
-                self._engine.commit(Delivered(sink.name, sink.view, entry.version))
 
-
-class Source:
-    def __init__(self, session: Session, engine: Engine, runner: Runner, name: str) -> None:
-        self._session = session
-        self._engine = engine
-        self._runner = runner
-        self.name = name
-
-    def append(self, rows: Rows) -> dict[str, int]:
-        """One batch: dicts, tuples, an Arrow table, a pandas or Spark DataFrame, a Parquet file.
-
-        Of a file, given by its path, only the columns are read that views need. Where steps are
-        made in the background and fall behind, this waits for the one under way.
-        """
-        report = self._received(rows)
-        self._runner.wake(report.accepted)
-        counts = {"accepted": report.accepted, "late": report.late}
-        return {**counts, "ungrammatical": report.broken} if report.broken else counts
-
-    def _received(self, rows: Rows) -> IngestReport:
-        if isinstance(rows, Path):
-            return self._engine.receive_file(self.name, rows)
-        batch = fitted(rows, self._engine.source(self.name).given)
-        if isinstance(batch, pa.Table):
-            return self._engine.receive_table(self.name, batch)
-        return self._engine.receive_rows(self.name, batch)
-
-    def attach(self, rows: DataFrame, **trigger: Any) -> StreamingQuery:
-        """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""
-
-        def receive(batch: DataFrame, number: int) -> None:
-            report = self._engine.receive_rows(self.name, batch, number)
-            self._runner.wake(report.accepted)
-
-        checkpoint = self._engine.checkpoint(self.name)
-        columns = columns_of(rows, self._engine.source(self.name).given)
-        writer = columns.writeStream.foreachBatch(receive)
-        writer = writer.queryName(f"penstock {self.name}")
-        if trigger:
-            writer = writer.trigger(**trigger)
-        query = writer.option("checkpointLocation", str(checkpoint)).start()
-        self._session.stop_in_the_end(self.name, query)
-        return query
-
-    def advance(self, to: Time) -> None:
-        """A heartbeat: no more rows before `to`."""
-        self._engine.promise(self.name, ticks(to))
-        self._runner.wake()
-
-    def end(self) -> None:
-        """The stream is over."""
-        self._engine.promise(self.name, INF)
-        self._runner.wake()
-
-    def idle(self) -> None:
-        """Hold nobody back until the next batch comes."""
-        self._engine.set_idle(self.name)
-        self._runner.wake()
-
-    def late(self) -> DataFrame:
-        """The rows that came too late or without a time, where the source keeps them."""
-        definition = self._engine.source(self.name)
-        area = late_area(definition)
-        refs = self._engine.manifest.area(area.name).refs
-        everything = Reading("rows", area, refs, self._engine.runs, time_of([definition]))
-        return read_view(self._session.spark, everything, self._engine.tasks)
-
-
+@public
 class Answer:
     """The answer to a query, at one version."""
 
@@ -521,6 +459,7 @@ class Answer:
         return read_view(self._spark, reading, self._tasks)
 
 
+@public
 class View(Answer):
     """A view: the answer to its query, at the version that is committed when it is read."""
 
@@ -554,12 +493,17 @@ class View(Answer):
         if isinstance(target, str):
             if not path:
                 raise PlanError(f"a sink in format {target!r} needs a path")
-            deliver = to_format(target, path, **options)
-            known = name or f"{self.name} {target} {path}"
+            deliver = to_format(self._spark, target, path, **options)
+            known = f"{self.name} {target} {path}" if name is None else name
         else:
             deliver = target
-            known = name or f"{self.name} {getattr(target, '__name__', 'function')}"
+            function = getattr(target, "__name__", "function")
+            known = f"{self.name} {function}" if name is None else name
         self._session.add_sink(Sink(known, self.name, deliver))
+
+    def resume(self) -> None:
+        """Go on after a failure: the changes are those of a view that never failed."""
+        self._engine.resume(self.name)
 
     def committed(self) -> CommittedView:
         """The view as of the version that is committed now."""
@@ -569,6 +513,11 @@ class View(Answer):
         area = engine.views[self.name].area(self.name)
         time = time_of(engine.sources.values())
         return CommittedView(self.name, area, time, engine.manifest, engine.runs)
+
+
+def counts_of(state: SourceState) -> dict[str, int]:
+    counts = {"accepted": state.accepted, "late": state.late, "frontier": state.frontier}
+    return {**counts, "rejected": state.rejected} if state.rejected else counts
 
 
 def _kind_of_time(kind: pa.DataType) -> str:

@@ -56,7 +56,7 @@ class SharedViews:
                 sharing.remove(running.name)
 
     def _current(self) -> Sharing:
-        views = {name: view for name, view in self._engine.views.items() if not view.apart}
+        views = {name: view for name, view in self._engine.running.items() if not view.apart}
         tables = frozenset(s.name for s in self._engine.sources.values() if s.is_table)
         if tables != self._tables:
             self._sharing, self._tables, self._known = Sharing(tables), tables, {}

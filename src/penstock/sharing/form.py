@@ -35,6 +35,7 @@ from penstock.algebra.expr import (
     conjuncts,
     substitute,
 )
+from penstock.algebra.streams import time_column
 from penstock.sharing.expressions import (
     AGGREGATE,
     FROM,
@@ -46,7 +47,7 @@ from penstock.sharing.expressions import (
 from penstock.sharing.identity import Identities
 from penstock.sharing.points import Points, are_periodic, contains, same
 
-Window: TypeAlias = tuple[Word["sliding", "fixed"], int]
+Window: TypeAlias = tuple[Word["sliding", "fixed"], int, str]
 NO_FILTER = Literal(True, pa.bool_())
 
 
@@ -70,7 +71,7 @@ class Atom:
     @property
     def time(self) -> tuple[str, pa.DataType] | None:
         """The column with the time at which rows come."""
-        name = p.time_column(self.plan) if p.append_only(self.plan) else None
+        name = time_column(self.plan) if p.append_only(self.plan) else None
         return None if name is None else (name, self.plan.schema.field(name).type)
 
 
@@ -167,8 +168,8 @@ class Forms:
                 return self._joined(node)
             case p.Join(kind="left" | "right" | "full"):
                 return self._outer(node) or self._alone(node)
-            case p.Window(source, kind, size):
-                return self._windowed(self.of(source), (kind, size)) or self._alone(node)
+            case p.Window(source, kind, size, zone):
+                return self._windowed(self.of(source), (kind, size, zone)) or self._alone(node)
             case p.Restrict(source, start, end):
                 return self._restricted(self.of(source), start, end) or self._alone(node)
             case p.Sync(source, points):

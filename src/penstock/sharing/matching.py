@@ -161,15 +161,15 @@ def _is_within(window: Window, other: Window | None) -> bool:
     if other is None:
         return True
     match window, other:
-        case ("sliding" | "fixed", size), ("sliding", longer):
+        case ("sliding" | "fixed", size, "UTC"), ("sliding", longer, _):
             return size <= longer
-        case ("fixed", size), ("fixed", longer):
+        case ("fixed", size, "UTC"), ("fixed", longer, "UTC"):
             return longer % size == 0
     return False
 
 
 def _end(window: Window, time: Column) -> Expr:
-    kind, size = window
+    kind, size, _ = window
     begun = micros(time)
     begun = begun if kind == "sliding" else last_multiple(begun, size)
     return canonical(Call(UNTIL, (shifted(begun, "+", size),), pa.bool_()))

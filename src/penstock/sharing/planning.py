@@ -14,6 +14,7 @@ from functools import cached_property
 
 from penstock.algebra import plan as p
 from penstock.algebra.expr import columns
+from penstock.algebra.streams import time_column
 from penstock.rewrite import NAMES, rewrite
 from penstock.rewrite.progress import with_closing
 from penstock.sharing.answering import answered
@@ -49,7 +50,7 @@ class Running:
         """The view as a stream that a query reads."""
         schema = self.said.schema
         grows = p.append_only(self.said)
-        time = p.time_column(self.said) if grows else None
+        time = time_column(self.said) if grows else None
         return p.Scan(leaf_name(self.name), schema, grows, time)
 
 

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from math import gcd, lcm
 from typing import TypeAlias
 
+from penstock.algebra.calendar import Midnights
 from penstock.algebra.plan import Filter, Node, Periodic, TimePoints
 from penstock.sharing.identity import Identities
 
-Point: TypeAlias = Periodic | TimePoints | Node
+Point: TypeAlias = Periodic | TimePoints | Midnights | Node
 Points: TypeAlias = tuple[Point, ...]
 
 _MOST_RESIDUES = 10_000
@@ -22,7 +23,7 @@ _MOST_RESIDUES = 10_000
 
 def are_periodic(points: Points) -> bool:
     """Whether the points go back to the beginning of time."""
-    return any(isinstance(part, Periodic) for part in points)
+    return any(isinstance(part, Periodic | Midnights) for part in points)
 
 
 def contains(whole: Points, part: Points, known: Identities) -> bool:
@@ -50,6 +51,9 @@ def _has(whole: Points, one: Point, known: Identities) -> bool:
     match one:
         case Periodic():
             return _covers(periods, one)
+        case Midnights(days, zone):
+            same = (p for p in whole if isinstance(p, Midnights) and p.zone == zone)
+            return Periodic(1) in whole or any(days % other.days == 0 for other in same)
         case TimePoints(listed):
             other = {t for part in whole if isinstance(part, TimePoints) for t in part.points}
             return all(t in other or any(_is_at(period, t) for period in periods) for t in listed)

@@ -84,7 +84,7 @@ class _Renderer:
             case p.Distinct(source):
                 below = self.select(source)
                 return replace(self._nested(below) if below.is_grouped else below, distinct=True)
-            case p.Window(source, kind, size):
+            case p.Window(source, kind, size, "UTC"):
                 word = "RANGE" if kind == "sliding" else "FIXED"
                 length = Duration(size, self.names.ticks)
                 return self._marked(self.select(source), f"[{word} {length}]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sqlglot.errors import TokenError
@@ -24,6 +24,14 @@ SKELETON = (
 )
 BY_FIRST_WORD = {phrase.split()[0]: phrase for phrase in SKELETON}
 
+MOST_NESTED = 64
+"""How many brackets, calls, queries and CASEs may be open at once."""
+OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
+CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
+PREFIXES = (TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE)
+MOST_DIGITS = 400
+NOT_TEXT = re.compile("[\ud800-\udfff\0]")
+
 UNCLOSED = {
     "'": "This string does not end: close it with '.",
     '"': 'This string does not end: close it with ".',
@@ -34,8 +42,32 @@ UNCLOSED = {
 
 def parse(sql: str) -> list[Statement]:
     """The statements of a text, in order; they are separated by semicolons."""
+    if found := NOT_TEXT.search(sql):
+        raise ParseError(
+            f"The character {found[0]!r} is no part of a text. Leave it out, or write what it "
+            "was read from in its right encoding.",
+            context=SqlContext(sql, found.start(), found.end()),
+        )
     dialect = Penstock()
-    return [_parse_one(tokens, sql, dialect) for tokens in _split(_tokenize(sql, dialect))]
+    statements = list(_split(_tokenize(sql, dialect)))
+    for tokens in statements:
+        _check_nesting(tokens, sql)
+    return [_parse_one(tokens, sql, dialect) for tokens in statements]
+
+
+def _check_nesting(tokens: Sequence[Token], sql: str) -> None:
+    """What is nested is read, bound and printed by functions that call themselves."""
+    depth = prefixes = 0
+    for token in tokens:
+        kind = token.token_type
+        prefixes = prefixes + 1 if kind in PREFIXES else 0
+        depth += (kind in OPENING) - (kind in CLOSING and depth > 0)
+        if depth + prefixes > MOST_NESTED:
+            raise ParseError(
+                f"This is nested too deeply: {depth + prefixes} brackets, CASEs or signs are open, "
+                f"and {MOST_NESTED} is the most. Make parts of it views, or queries in WITH.",
+                context=SqlContext(sql, token.start, token.end + 1),
+            )
 
 
 def _tokenize(sql: str, dialect: Penstock) -> list[Token]:
@@ -46,6 +78,13 @@ def _tokenize(sql: str, dialect: Penstock) -> list[Token]:
         start = tokenizer._core._start
         message = UNCLOSED.get(sql[start], f"This cannot be read: {error.__cause__}.")
         raise ParseError(message, context=SqlContext(sql, start, len(sql))) from None
+    for token in tokens:
+        if token.token_type == TokenType.NUMBER and len(token.text) > MOST_DIGITS:
+            raise ParseError(
+                f"This number has {len(token.text):,} digits. DECIMAL has 38 at most, and the "
+                "largest DOUBLE is 1.8e308.",
+                context=SqlContext(sql, token.start, token.end + 1),
+            )
     for token, following in pairwise(tokens):
         if token.token_type == TokenType.WINDOW and following.token_type == TokenType.L_PAREN:
             token.token_type = TokenType.VAR  # Spark's function, not the clause that names windows
@@ -72,7 +111,7 @@ def _parse_one(tokens: list[Token], sql: str, dialect: Penstock) -> Statement:
         raise _translated(error, tokens, parser) from None
     except RecursionError:
         context = SqlContext(sql, tokens[0].start, tokens[-1].end + 1)
-        message = "This statement is nested too deeply. Make parts of it views."
+        message = "This is nested too deeply. Make parts of it views, or queries in WITH."
         raise ParseError(message, context=context) from None
 
 

@@ -8,16 +8,18 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable, Collection
 from itertools import pairwise
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from penstock.sql.arguments import unread_argument
 from penstock.sql.statements import Emit, Output
-from penstock.sql.text import one_of, span_of
+from penstock.sql.text import Span, one_of, span_of
 from penstock.sql.word_parser import WordParser
 
 T = TypeVar("T")
+E = TypeVar("E", bound=exp.Expr)
 
 RELATION_OF = ("R", "\u211c")  # the paper writes a black-letter R
 ORDER_COMPARISONS = (exp.LT, exp.LTE, exp.GT, exp.GTE)
@@ -45,6 +47,17 @@ AFTER_A_COLUMN = {
     TokenType.UNION,
 }
 AFTER_A_STAR = {TokenType.SENTINEL, TokenType.COMMA, TokenType.FROM, TokenType.EXCEPT}
+TIMES = {
+    TokenType.DASH,
+    TokenType.DATE,
+    TokenType.END,
+    TokenType.NUMBER,
+    TokenType.STRING,
+    TokenType.TIMESTAMP,
+    TokenType.TIMESTAMPLTZ,
+    TokenType.TIMESTAMPNTZ,
+    TokenType.TIMESTAMPTZ,
+}
 OPERANDS = {
     TokenType.DASH,
     TokenType.IDENTIFIER,
@@ -119,6 +132,29 @@ class QueryParser(WordParser):
             relation.set("window", window)
         self._parse_sync(relation)
 
+    def _parse_version(self) -> exp.Version | None:
+        """`AS OF` and a time, beside the spellings that sqlglot knows."""
+        start = self._curr
+        if not self.at_words("AS", "OF"):
+            found = super()._parse_version()
+            if found is not None and found.text("kind") == "AS OF" and not found.expression:
+                found.set("expression", self._parse_as_of())
+            return found and found.update_positions(start)
+        following = self._tokens[self._index + 2 : self._index + 3]
+        if not following or following[0].token_type not in TIMES:
+            return None  # an alias
+        self._advance(2)
+        time = self._parse_as_of()
+        return exp.Version(this="TIMESTAMP", kind="AS OF", expression=time).update_positions(start)
+
+    def _parse_as_of(self) -> exp.Expr:
+        if self._match(TokenType.END):
+            return exp.var("END").update_positions(self._prev)
+        time = self._parse_bitwise()
+        if time is None:
+            self.complain("a time", "Write AS OF 17, AS OF TIMESTAMP '2024-01-31' or AS OF END.")
+        return time
+
     def _parse_sync(self, relation: exp.Expr) -> None:
         if not self.at_words("SYNC", "BY"):
             return
@@ -187,6 +223,11 @@ class QueryParser(WordParser):
     ) -> exp.TableAlias | None:
         if self.at_words("SYNC", "BY") or self._at_emit():
             return None
+        if self.at_words("FINAL"):
+            self.refuse(
+                "FINAL says nothing of a relation. Write EMIT FINAL at the end of the query; "
+                "as a name, AS FINAL."
+            )
         return super()._parse_table_alias(alias_tokens)
 
     # SELECT STREAMED and its like
@@ -337,6 +378,23 @@ class QueryParser(WordParser):
             self.refuse("IN needs a list that is not empty, or a query.", self._prev)
         return condition
 
+    def _parse_pipe_syntax_limit(self, query: exp.Select) -> exp.Select:
+        """What follows reads only the rows that are left."""
+        cut = super()._parse_pipe_syntax_limit(query)
+        if not self._match(TokenType.PIPE_GT, advance=False):
+            return cut
+        return self._build_pipe_cte(query=cut, expressions=[exp.Star()])
+
+    def _parse_pipe_syntax_join(self, query: exp.Query) -> exp.Query | None:
+        joined = super()._parse_pipe_syntax_join(query)
+        sides = [join.side for join in joined.args.get("joins") or ()] if joined else []
+        if joined is not None and joined.args.get("where") and sides[-1:] in (["RIGHT"], ["FULL"]):
+            self.refuse(
+                f"A {sides[-1]} JOIN after |> WHERE is not supported: filter first, in a query in "
+                f"FROM, as in FROM (SELECT * FROM a WHERE a.x > 1) AS a |> {sides[-1]} JOIN b."
+            )
+        return joined
+
     def _parse_pipe_syntax_aggregate_group_order_by(
         self, query: exp.Select, group_by_exists: bool = True
     ) -> exp.Select:
@@ -355,8 +413,75 @@ class QueryParser(WordParser):
                 key.replace(exp.column(key.copy()))
         return query
 
+    def _parse_function_call(
+        self,
+        functions: dict[str, Callable[..., t.Any]] | None = None,
+        anonymous: bool = False,
+        optional_parens: bool = True,
+        any_token: bool = False,
+    ) -> exp.Expr | None:
+        """Refuse what stands between the parentheses of a call and is not in what it becomes."""
+        start, first = self._curr, len(self._leaves)
+        self._calls.append(start)
+        try:
+            found = super()._parse_function_call(functions, anonymous, optional_parens, any_token)
+        except IndexError:  # sqlglot takes an argument that is not there
+            self.refuse(f"{start.text} has too few arguments.", start)
+        self._calls.pop()
+        if found is not None:
+            kept = {node.meta.get("start") for node in found.walk()}
+            read = [leaf for leaf in self._leaves[first:] if leaf.start in kept]
+            own = {*self.FUNCTION_PARSERS, *self.NO_PAREN_FUNCTION_PARSERS}
+            for leaf in self._leaves[first:] if start.text.upper() in own else ():
+                if start.end < leaf.start < self._prev.start and leaf not in read:
+                    self._refuse_argument(start, leaf)
+            self._leaves[first:] = read  # what this call has made anew is no part of those around
+        return found
+
+    def validate_expression(self, expression: E, args: list[t.Any] | None = None) -> E:
+        """Refuse an argument of which the function, as sqlglot builds it, takes no notice."""
+        found = super().validate_expression(expression, args)
+        builder = self.FUNCTIONS.get(self._calls[-1].text.upper()) if self._calls else None
+        place = unread_argument(builder, found, args, self.dialect) if args and builder else None
+        if args and place is not None:
+            self._refuse_argument(self._calls[-1], span_of(args[place]))
+        return found
+
+    def _parse_interval(
+        self, require_interval: bool = True, match_interval: bool = True
+    ) -> exp.Add | exp.Interval | None:
+        """What it reads it writes anew: none of it is an argument that could be forgotten."""
+        first = len(self._leaves)
+        found = super()._parse_interval(require_interval, match_interval)
+        if found is not None:
+            del self._leaves[first:]
+        return found
+
+    def expression(
+        self, instance: E, token: Token | None = None, comments: list[str] | None = None
+    ) -> E:
+        found = super().expression(instance, token, comments)
+        if token is not None and isinstance(found, exp.Identifier | exp.Literal):
+            self._leaves.append(self.span(token))
+        return found
+
+    def _refuse_argument(self, call: Token, argument: Span | None) -> NoReturn:
+        place = argument or self.span(call)
+        self.refuse(
+            f"{call.text} does not take {self.sql[place.start : place.end]}. Leave it out.", place
+        )
+
+    def reset(self) -> None:
+        super().reset()
+        self._calls: list[Token] = []
+        self._leaves: list[Span] = []
+
     def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
         group = super()._parse_group(skip_group_by_token)
+        if group is not None and group.args.get("all") is False:
+            self.refuse("GROUP BY DISTINCT is not supported. List each grouping set once.")
+        if group is not None and group.args.get("all") and sum(map(bool, group.args.values())) > 1:
+            self.refuse("GROUP BY ALL stands alone: it groups by all that is not aggregated.")
         if group is not None and not any(group.args.values()):
             self.complain("what to group by")
         return group

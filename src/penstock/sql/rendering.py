@@ -27,12 +27,15 @@ from penstock.sql.statements import (
     Format,
     Late,
     OneOf,
+    OnError,
     Pattern,
     Punctuate,
     Query,
     RegisterSource,
+    Resume,
     Scheme,
     Show,
+    ShowAside,
     Statement,
 )
 from penstock.sql.text import Name
@@ -46,13 +49,14 @@ def to_sql(statement: Statement) -> str:
 
 def _parts(statement: Statement) -> list[str]:
     match statement:
-        case CreateSource(name, columns, format, event_time, late, if_not_exists, rate):
+        case CreateSource(name, columns, format, event_time, late, if_not_exists, rate, on_error):
             return [
                 *_create("SOURCE", name, if_not_exists),
                 _columns(columns),
                 *_format(format),
                 *_event_time(event_time),
                 f"LATE {late}" if late is not Late.KEEP else "",
+                f"ON ERROR {on_error}" if on_error is not OnError.KEEP else "",
                 f"RATE {rate.rows} PER {rate.span}" if rate is not None else "",
             ]
         case RegisterSource(name, columns, port):
@@ -60,12 +64,13 @@ def _parts(statement: Statement) -> list[str]:
         case CreateTable(name, columns, format, if_not_exists):
             listed = _columns(columns) if columns else ""
             return [*_create("TABLE", name, if_not_exists), listed, *_format(format)]
-        case CreateStream(name, source, key, operation, punctuated, if_not_exists):
+        case CreateStream(name, source, key, operation, punctuated, if_not_exists, sequence):
             return [
                 *_create("STREAM", name, if_not_exists),
                 f"OVER {quote(source)}",
                 f"KEY {_names(key)}" if key else "KEY NULL",
                 f"OP {quote(operation)}" if operation else "",
+                f"SEQUENCE BY {quote(sequence)}" if sequence else "",
                 "PUNCTUATED " + ", ".join(map(_scheme, punctuated)) if punctuated else "",
             ]
         case CreateView(name, query, view_columns, if_not_exists, from_now, options):
@@ -84,8 +89,12 @@ def _parts(statement: Statement) -> list[str]:
             return ["EXPLAIN", "" if aspect is Aspect.PLAN else aspect, to_sql(of)]
         case Drop(kind, name, if_exists):
             return ["DROP", kind, "IF EXISTS" if if_exists else "", quote(name)]
+        case Resume(name):
+            return ["ALTER VIEW", quote(name), "RESUME"]
         case Show(kind):
             return ["SHOW", f"{kind}S"]
+        case ShowAside(aside, source):
+            return [f"SHOW {aside} FOR", quote(source)]
         case Describe(name):
             return ["DESCRIBE", quote(name)]
 

@@ -9,15 +9,15 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from penstock.errors import SqlContext, UnsupportedError
+from penstock.sql.clause_parser import SOURCE_CLAUSES, TABLE_CLAUSES, ClauseParser
 from penstock.sql.conditions import patterns_of
-from penstock.sql.query_parser import QueryParser
 from penstock.sql.statements import (
+    Aside,
     Aspect,
     ByAll,
     ByColumn,
     ByDomain,
     ByOrder,
-    ColumnDefinition,
     CreateSource,
     CreateStream,
     CreateTable,
@@ -25,38 +25,28 @@ from penstock.sql.statements import (
     Describe,
     Drop,
     Emit,
-    EventTime,
     Explain,
-    Format,
     Kind,
     Late,
+    OnError,
     Output,
     Pattern,
     Punctuate,
     Query,
-    Rate,
     RegisterSource,
+    Resume,
     Scheme,
     Show,
+    ShowAside,
     Statement,
 )
-from penstock.sql.text import Name, Span, closest, one_of, span_of
-from penstock.sql.windows import UNITS, Duration
+from penstock.sql.text import Name, Span, one_of, span_of
 
 QUERIES = ("SELECT", "WITH", "FROM", "VALUES", "TABLE", "(")
-SOURCE_CLAUSES = ("USING", "OPTIONS", "EVENT TIME", "WATERMARK", "LATE", "RATE")
-TABLE_CLAUSES = ("USING", "OPTIONS")
 SCHEMES = ("ORDER", "COLUMN", "DOMAIN", "ALL")
-TYPES = (
-    *("ARRAY", "BIGINT", "BINARY", "BOOLEAN", "CHAR", "DATE", "DECIMAL", "DOUBLE", "FLOAT", "INT"),
-    *("INTERVAL", "MAP", "SMALLINT", "STRING", "STRUCT", "TIMESTAMP", "TIMESTAMP_LTZ"),
-    *("TIMESTAMP_NTZ", "TINYINT", "VARCHAR", "VARIANT"),
-)
-OTHER_NAMES_OF_TYPES = ("BYTE", "DEC", "INTEGER", "LONG", "NUMERIC", "REAL", "SHORT")
 
 # statements of Spark SQL that Penstock does not have, and what to do instead
 INSTEAD = {
-    "ALTER": "DROP the object and CREATE it anew.",
     "ANALYZE": "EXPLAIN shows how a query runs.",
     "CACHE": "A view keeps its answer: write CREATE VIEW.",
     "DELETE": "Rows leave through the source: CREATE STREAM ... OP column, or a window.",
@@ -71,7 +61,7 @@ INSTEAD = {
 }
 
 
-class StatementParser(QueryParser):
+class StatementParser(ClauseParser):
     def parse_tokens(self, tokens: list[Token], sql: str) -> Statement:
         """The one statement that these tokens of a text are."""
         self.reset()
@@ -91,6 +81,7 @@ class StatementParser(QueryParser):
             "CREATE": self._parse_creation,
             "REGISTER": self._parse_registration,
             "DROP": self._parse_drop_statement,
+            "ALTER": self._parse_alteration,
             "SHOW": self._parse_show_statement,
             "DESCRIBE": self._parse_description,
             "DESC": self._parse_description,
@@ -103,7 +94,7 @@ class StatementParser(QueryParser):
             self._unsupported(word, INSTEAD[word], start)
         if word := self.skip_word(*parsers):
             return parsers[word]()
-        known = (*(word for word in parsers if word != "DESC"), "SELECT", "WITH")
+        known = (*(word for word in parsers if word not in ("DESC", "ALTER")), "SELECT", "WITH")
         self.complain(f"a statement: {one_of(known)}", among=known)
 
     def _unsupported(self, construct: str, instead: str, start: Token) -> NoReturn:
@@ -160,6 +151,7 @@ class StatementParser(QueryParser):
             clauses.late or Late.KEEP,
             if_not_exists,
             clauses.rate,
+            clauses.on_error or OnError.KEEP,
             sql=self.sql,
             span=self.place(start),
         )
@@ -232,11 +224,13 @@ class StatementParser(QueryParser):
             self.complain("KEY (columns) or KEY NULL", advice, among=("KEY",))
         key = () if self._match(TokenType.NULL) else self._parse_column_list("a column of the key")
         operation = self.parse_name("a column", any_word=True) if self.skip_word("OP") else None
+        sequence = self._parse_sequence() if self.skip_word("SEQUENCE") else None
         punctuated: tuple[Scheme, ...] = ()
         if self.skip_word("PUNCTUATED"):
             punctuated = self._parse_schemes()
         elif self._curr:
-            known = ("PUNCTUATED BY",) if operation else ("OP", "PUNCTUATED BY")
+            known = ("PUNCTUATED BY",) if sequence else ("SEQUENCE BY", "PUNCTUATED BY")
+            known = known if operation or sequence else ("OP", *known)
             self.complain(one_of((*known, "the end of the statement")), among=known)
         return CreateStream(
             name,
@@ -245,9 +239,16 @@ class StatementParser(QueryParser):
             operation,
             punctuated,
             if_not_exists,
+            sequence,
             sql=self.sql,
             span=self.place(start),
         )
+
+    def _parse_sequence(self) -> Name:
+        if not self.skip_word("BY"):
+            advice = "Write SEQUENCE BY lsn."
+            self.complain("BY and a column after SEQUENCE", advice, among=("BY",))
+        return self.parse_name("a column", any_word=True)
 
     def _parse_column_list(self, of: str) -> tuple[Name, ...]:
         """One column, or several in parentheses."""
@@ -256,172 +257,6 @@ class StatementParser(QueryParser):
         names = self.parse_names(of)
         self.expect(TokenType.R_PAREN, ")", "the columns")
         return names
-
-    # Columns and types
-
-    def _parse_columns(self, owner: Name) -> tuple[ColumnDefinition, ...]:
-        if not self._match(TokenType.L_PAREN):
-            self.complain(f"the columns of {owner}", f"Write {owner} (a INT, b STRING).")
-        columns = [self._parse_column_definition()]
-        while self._match(TokenType.COMMA):
-            columns.append(self._parse_column_definition())
-            if columns[-1].name.text.upper() in {c.name.text.upper() for c in columns[:-1]}:
-                self.refuse(f"Two columns are called {columns[-1].name}.", columns[-1].name.span)
-        if not self._match(TokenType.R_PAREN):
-            among = ("NOT NULL", "CHECK")
-            self.complain("a comma, NOT NULL, CHECK or ) after a column", among=among)
-        return tuple(columns)
-
-    def _parse_column_definition(self) -> ColumnDefinition:
-        """`name type`; also `type name`, as in the paper."""
-        index = self._index
-        name = self.parse_name("a column", any_word=True)
-        kind = self._try_type()
-        if kind is None:
-            at_type = self._index
-            self._retreat(index)
-            kind = self._try_type()
-            if kind is None or not self._curr or self._match(TokenType.COMMA, advance=False):
-                self._retreat(at_type)
-                self.complain(f"the type of column {name}", _types(), among=TYPES, cutoff=0.7)
-            name = self.parse_name("a column", any_word=True)
-        nullable = not self._match_text_seq("NOT", "NULL")
-        checks: list[exp.Expr] = []
-        while self.skip_word("CHECK"):
-            self.expect(TokenType.L_PAREN, "(", "CHECK")
-            checks.append(self._parse_check(name))
-            self.expect(TokenType.R_PAREN, ")", "the condition of a CHECK")
-        return ColumnDefinition(name, kind, nullable, tuple(checks))
-
-    def _parse_check(self, column: Name) -> exp.Expr:
-        condition = self._parse_assignment()
-        if condition is None:
-            advice = f"Write CHECK ({column} BETWEEN 0 AND 9)."
-            self.complain(f"a condition on {column} after CHECK (", advice)
-        return condition
-
-    def _try_type(self) -> str | None:
-        """The type that stands here, as Spark writes it."""
-        if not self._match_texts((*TYPES, *OTHER_NAMES_OF_TYPES), advance=False):
-            return None
-        kind = self._parse_types(schema=True, allow_identifiers=False)
-        if not isinstance(kind, exp.DataType):
-            self.complain("a type", _types())
-        if kind.is_type("char", "varchar") and not kind.expressions:
-            return "STRING"
-        return kind.sql(self.dialect)
-
-    # Clauses of sources and tables
-
-    def _parse_clauses(
-        self, known: tuple[str, ...], columns: tuple[ColumnDefinition, ...]
-    ) -> _Clauses:
-        clauses = _Clauses()
-        while self._curr:
-            start = self._curr
-            clause = self._skip_clause(known)
-            if clause in clauses.seen:
-                self.refuse(f"{clause} stands twice.", start)
-            clauses.seen.add(clause)
-            match clause:
-                case "USING":
-                    clauses.using = self._parse_format_path()
-                case "OPTIONS":
-                    clauses.options_at = start
-                    clauses.options = self._parse_options()
-                case "EVENT TIME":
-                    clauses.event_time = self._parse_event_time(columns)
-                case "LATE":
-                    clauses.late = self._parse_late()
-                case "RATE":
-                    clauses.rate = self._parse_rate()
-        if clauses.options_at and not clauses.using:
-            advice = "Write USING json OPTIONS (...), or any other format of Spark."
-            self.refuse(
-                f"OPTIONS belong to a format, and there is no USING. {advice}", clauses.options_at
-            )
-        return clauses
-
-    def _skip_clause(self, known: tuple[str, ...]) -> str:
-        for clause in known:
-            if self._match_text_seq(*clause.split()):
-                return "EVENT TIME" if clause == "WATERMARK" else clause
-        self.complain(one_of((*known, "the end of the statement")), among=known)
-
-    def _parse_format_path(self) -> str:
-        parts = [self._parse_format_part()]
-        while self._match(TokenType.DOT):
-            parts.append(self._parse_format_part())
-        return ".".join(parts)
-
-    def _parse_format_part(self) -> str:
-        if self._match_texts(SOURCE_CLAUSES, advance=False):
-            self.complain("the name of a format of Spark")
-        return self.parse_name("a format of Spark", any_word=True).text
-
-    def _parse_options(self) -> tuple[tuple[str, str], ...]:
-        self.expect(TokenType.L_PAREN, "(", "OPTIONS")
-        options: list[tuple[str, str]] = []
-        while True:
-            at_key = self._curr
-            key = self._parse_option_key()
-            if key.lower() in {other.lower() for other, _ in options}:
-                self.refuse(f"Option {key} is given twice.", at_key)
-            options.append((key, self._parse_option_value(key)))
-            if not self._match(TokenType.COMMA):
-                break
-        self.expect(TokenType.R_PAREN, "a comma or )", "an option")
-        return tuple(options)
-
-    def _parse_option_key(self) -> str:
-        if self._match(TokenType.STRING):
-            return self._prev.text
-        parts = [self.parse_name("an option", "Write (path 'in').", any_word=True).text]
-        while self._match(TokenType.DOT):
-            parts.append(self.parse_name("an option", any_word=True).text)
-        return ".".join(parts)
-
-    def _parse_option_value(self, key: str) -> str:
-        self._match(TokenType.EQ)
-        sign = "-" if self._match(TokenType.DASH) else ""
-        literals = (
-            {TokenType.NUMBER}
-            if sign
-            else {TokenType.STRING, TokenType.NUMBER, TokenType.TRUE, TokenType.FALSE}
-        )
-        if not self._match_set(literals):
-            self.complain(f"the value of option {key}: a string, a number, TRUE or FALSE")
-        token = self._prev
-        return sign + (token.text if token.token_type == TokenType.STRING else token.text.lower())
-
-    def _parse_event_time(self, columns: tuple[ColumnDefinition, ...]) -> EventTime:
-        column = self.parse_name("the column that holds the time", any_word=True)
-        names = [definition.name.text for definition in columns]
-        if column.text.upper() not in {name.upper() for name in names}:
-            meant = closest(column.text, names)
-            question = f" Did you mean {meant}?" if meant else ""
-            known = f"The columns are {', '.join(names)}."
-            self.refuse(f"There is no column {column}.{question} {known}", column.span)
-        if not self.skip_word("DELAY"):
-            return EventTime(column)
-        self.skip_word("OF")
-        return EventTime(column, self.parse_duration("the delay", zero=True))
-
-    def _parse_late(self) -> Late:
-        if word := self.skip_word(*Late):
-            return Late(word)
-        self.complain(f"{one_of(Late)} after LATE", among=Late)
-
-    def _parse_rate(self) -> Rate:
-        """`RATE 100 PER SECOND`, `RATE 5 PER 10 MINUTES`, or `RATE 3 PER 10` in ticks."""
-        rows = self.parse_count("rows")
-        if not self.skip_word("PER"):
-            self.complain("PER and a span of time", "Write RATE 100 PER SECOND.", among=("PER",))
-        unit = self._curr.text.upper() if self._curr else ""
-        if unit in UNITS:
-            self._advance()
-            return Rate(rows, Duration(UNITS[unit]))
-        return Rate(rows, self.parse_duration("the span of a rate"))
 
     # Punctuations
 
@@ -511,12 +346,27 @@ class StatementParser(QueryParser):
         name = self.parse_name(f"the {word.lower()}")
         return Drop(Kind(word), name, if_exists, sql=self.sql, span=self.place(start))
 
-    def _parse_show_statement(self) -> Show:
+    def _parse_alteration(self) -> Resume:
+        start = self._prev
+        if self.skip_word("VIEW"):
+            name = self.parse_name("the view")
+            if self.skip_word("RESUME"):
+                return Resume(name, sql=self.sql, span=self.place(start))
+        instead = "A view that failed goes on by ALTER VIEW v RESUME. "
+        self._unsupported("other ALTER", f"{instead}DROP the object and CREATE it anew.", start)
+
+    def _parse_show_statement(self) -> Show | ShowAside:
         start = self._prev
         kinds = {f"{kind}S": kind for kind in Kind}
-        word = self.skip_word(*kinds)
+        word = self.skip_word(*kinds, *Aside)
         if not word:
-            self.complain(f"{one_of(kinds)} after SHOW", among=kinds)
+            known = (*kinds, *Aside)
+            self.complain(f"{one_of(known)} after SHOW", among=known)
+        if word not in kinds:
+            if not self.skip_word("FOR"):
+                self.complain(f"FOR after {word}", f"Write SHOW {word} FOR s.", among=("FOR",))
+            name = self.parse_name("a source")
+            return ShowAside(Aside(word), name, sql=self.sql, span=self.place(start))
         return Show(kinds[word], sql=self.sql, span=self.place(start))
 
     def _parse_description(self) -> Describe:
@@ -571,28 +421,7 @@ class StatementParser(QueryParser):
                 )
 
 
-class _Clauses:
-    """What has been read of a source's or table's clauses."""
-
-    def __init__(self) -> None:
-        self.seen: set[str] = set()
-        self.using: str | None = None
-        self.options: tuple[tuple[str, str], ...] = ()
-        self.options_at: Token | None = None
-        self.event_time: EventTime | None = None
-        self.late: Late | None = None
-        self.rate: Rate | None = None
-
-    @property
-    def format(self) -> Format | None:
-        return Format(self.using, self.options) if self.using else None
-
-
 def _take(tree: exp.Expr, key: str) -> str | None:
     """The word under a key of a tree, removed from it."""
     word: exp.Expr | None = tree.args.pop(key, None)
     return None if word is None else word.name
-
-
-def _types() -> str:
-    return f"The types are {', '.join(TYPES)}."

@@ -73,6 +73,14 @@ class Late(StrEnum):
     FAIL = "FAIL"
 
 
+class OnError(StrEnum):
+    """What becomes of a record that cannot be read, or holds a value that its column cannot."""
+
+    KEEP = "KEEP"
+    DROP = "DROP"
+    FAIL = "FAIL"
+
+
 @dataclass(frozen=True, slots=True)
 class Rate:
     """At most so many rows come in any span of this length."""
@@ -92,6 +100,7 @@ class CreateSource(_Statement):
     late: Late = Late.KEEP
     if_not_exists: bool = False
     rate: Rate | None = None
+    on_error: OnError = OnError.KEEP
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +188,7 @@ class CreateStream(_Statement):
     operation: Name | None = None
     punctuated: tuple[Scheme, ...] = ()
     if_not_exists: bool = False
+    sequence: Name | None = None
 
 
 class Output(StrEnum):
@@ -261,10 +271,32 @@ class Drop(_Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class Resume(_Statement):
+    """A view that failed goes on."""
+
+    name: Name
+
+
+@dataclass(frozen=True, slots=True)
 class Show(_Statement):
     """All objects of one kind."""
 
     kind: Kind
+
+
+class Aside(StrEnum):
+    """What a source did not accept."""
+
+    LATE = "LATE"
+    REJECTED = "REJECTED"
+
+
+@dataclass(frozen=True, slots=True)
+class ShowAside(_Statement):
+    """The rows or records of a source that it keeps aside."""
+
+    aside: Aside
+    source: Name
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +314,8 @@ Statement: TypeAlias = (
     | Punctuate
     | Explain
     | Drop
+    | Resume
     | Show
+    | ShowAside
     | Describe
 )

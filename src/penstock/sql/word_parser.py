@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal, InvalidOperation, Overflow
 from typing import NoReturn
 
 from sqlglot.errors import ParseError as SqlglotParseError
 from sqlglot.parsers.spark import SparkParser
 from sqlglot.tokenizer_core import Token, TokenType
 
-from penstock.errors import ParseError, SqlContext
+from penstock.errors import ParseError, SqlContext, brief
 from penstock.sql.text import Name, Span, closest, one_of
 from penstock.sql.windows import (
     LONGEST,
@@ -186,9 +186,13 @@ class WordParser(SparkParser):
         try:
             length = Decimal(number) * UNITS[unit]
         except InvalidOperation:
-            self.refuse(f"Expected a number before {unit}, found '{number}'.", token)
+            said = brief(number, show=str)
+            self.refuse(f"Expected a number before {unit}, found '{said}'.", token)
+        except Overflow:
+            length = Decimal(LONGEST + 1)
         if not length.is_finite() or length < 0:
             self.refuse(f"Expected a number of {unit} that is not negative.", token)
+        length = min(length, Decimal(LONGEST + 1))
         if length != length.to_integral_value():
             self.refuse(f"{number} {unit} is not a whole number of microseconds.", token)
         return Duration(int(length))

@@ -49,10 +49,12 @@ def hashes_of(batch: pa.RecordBatch) -> Hashes:
 
 
 def rows_of(spec: AreaSpec, batch: pa.RecordBatch) -> tuple[Elements, Ints]:
-    """The elements, and until when they are kept."""
-    width, said = len(spec.schema), batch.schema.metadata
+    """The elements, and until when they are kept. Columns that the area has got since are zero."""
+    width, said = batch.schema.names.index(_TIMES[0]), batch.schema.metadata
     bases = json.loads(said[_BASES])
     columns = tuple(map(_column, batch.columns[:width], spec.schema.types, bases))
+    added = spec.schema.types[width:]
+    columns += tuple(pa.repeat(pa.scalar(0, kind), batch.num_rows) for kind in added)
     ts, te, n, keep, *sums = map(_numbers, batch.columns[width:], bases[width:])
     if json.loads(said[_PACKED]):
         te = np.where(te == 0, INF, ts + te)

@@ -1,24 +1,29 @@
-"""The log: numbered commits, each created atomically, that add up to the manifest.
+"""The log: numbered entries, each created atomically, that add up to the manifest.
 
 Law: what the log does not name does not exist, so a task may die or run twice, and a process may be
-killed at any moment: nothing is lost and nothing counts twice. A commit is a file that comes into
-being whole or not at all; whoever comes second to a number loses. Every so often a checkpoint holds
-the whole manifest, and older commits go.
+killed at any moment: nothing is lost and nothing counts twice. An entry is a file that comes into
+being whole or not at all; whoever comes second to a number loses. It carries its number and the
+checksum of the one before, so none can be copied, dropped or put elsewhere; the name of the *head*
+says which is the newest. Every so often a checkpoint holds the whole manifest, and older entries
+go. The format is in docs/format.md.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import reduce
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 from penstock.errors import StateError, WriterConflictError
+from penstock.state import layout_2
 from penstock.state.manifest import (
     Action,
     Manifest,
@@ -27,14 +32,18 @@ from penstock.state.manifest import (
     manifest_from_json,
     manifest_to_json,
 )
+from penstock.state.store import sync_directory
 
 T = TypeVar("T")
+logger = logging.getLogger("penstock")
 
 CHECKPOINT_EVERY = 50
-LAYOUT = 2
-"""A number for all that a state directory holds, and another one whenever that changes: state that
-an operator of another version wrote can look right and mean something else."""
-_COMMIT, _CHECKPOINT = ".json", ".checkpoint"
+LAYOUT = 3
+"""A number for how the files of a state directory are written. What is in them has kinds, each with
+its own version."""
+_READ = (layout_2.LAYOUT, LAYOUT)
+_ENTRY, _CHECKPOINT, _HEAD = ".json", ".checkpoint", ".head"
+_TRIES = 20
 
 
 class Log:
@@ -45,36 +54,87 @@ class Log:
         directory.mkdir(parents=True, exist_ok=True)
         self._lock = _lock(directory / "writer.lock")
         try:
+            files = _files(directory)
+            if not files.newest and not files.head:
+                self._begin()
             self.manifest = read_manifest(directory)
+            self._head = _files(directory).head
         except BaseException:
             self._lock.close()
             raise
         for draft in directory.glob(".*"):  # of a writer that was killed
             draft.unlink()
+        with _whatever_happens("head"):
+            self._point_to_newest()
 
     def commit(self, actions: Sequence[Action], note: dict[str, Any] | None = None) -> Manifest:
-        """Make the actions true, all of them or none. The note is for people, not folded."""
+        """Make the actions true, all of them or none. The note is for people, not folded.
+
+        Once the entry is there the commit is made, whatever else may fail.
+        """
         if self._lock.closed:
             raise WriterConflictError(f"{self._directory.parent} was closed; open it again")
         version = self.manifest.version + 1
-        body = {"actions": [action_to_json(action) for action in actions], "note": note or {}}
-        _create(_path(self._directory, version, _COMMIT), body)
-        self.manifest = fold(self.manifest, version, actions)
+        body = {
+            "previous": self.manifest.checksum,
+            "actions": [action_to_json(action) for action in actions],
+            "note": note or {},
+        }
+        manifest = fold(self.manifest, version, actions)
+        checksum = _create(_path(self._directory, version, _ENTRY), version, body)
+        self.manifest = replace(manifest, checksum=checksum, layout=LAYOUT)
+        with _whatever_happens("directory"):
+            sync_directory(self._directory)
+        with _whatever_happens("head"):
+            self._point_to_newest()
         if version % CHECKPOINT_EVERY == 0:
-            self._checkpoint()
+            with _whatever_happens("checkpoint"):
+                self._checkpoint()
         return self.manifest
 
     def close(self) -> None:
         self._lock.close()
 
+    def _begin(self) -> None:
+        """A new log, where there is no state that an older one should tell of."""
+        runs = self._directory.parent / "runs"
+        if next(runs.glob("*.arrow"), None) is not None:
+            raise StateError(
+                self._directory,
+                f"the log is gone, and {runs} holds what only a log can tell the meaning of; "
+                "restore it, or begin anew with another path",
+            )
+        (self._directory / _head_name(Manifest())).touch()
+        sync_directory(self._directory)
+
+    def _point_to_newest(self) -> None:
+        """Let the name of the head tell which entry is the newest, and its checksum."""
+        name = _head_name(self.manifest)
+        if self._head is None:
+            (self._directory / name).touch()
+        elif self._head.name != name:
+            self._head.rename(self._directory / name)
+        self._head = self._directory / name
+
     def _checkpoint(self) -> None:
         version = self.manifest.version
-        _create(_path(self._directory, version, _CHECKPOINT), manifest_to_json(self.manifest))
+        path = _path(self._directory, version, _CHECKPOINT)
+        _create(path, version, manifest_to_json(self.manifest))
+        sync_directory(self._directory)
         for path in self._directory.iterdir():
-            if path.suffix in (_COMMIT, _CHECKPOINT) and int(path.stem) <= version - (
+            if path.suffix in (_ENTRY, _CHECKPOINT) and int(path.stem) <= version - (
                 2 * CHECKPOINT_EVERY
             ):
                 path.unlink()
+
+
+@contextmanager
+def _whatever_happens(what: str) -> Iterator[None]:
+    """What follows a commit may fail: the commit is made, and the next one will try again."""
+    try:
+        yield
+    except OSError as error:
+        logger.warning("the %s of the log could not be written: %s", what, error)
 
 
 def fold(manifest: Manifest, version: int, actions: Iterable[Action]) -> Manifest:
@@ -82,46 +142,123 @@ def fold(manifest: Manifest, version: int, actions: Iterable[Action]) -> Manifes
 
 
 def read_manifest(directory: Path, known: Manifest | None = None) -> Manifest:
-    """The manifest as of the latest commit; readers need no lock.
+    """The manifest as of the latest entry; readers need no lock.
 
-    Of one that is known from before, only what is new is read. A writer may delete commits in the
-    meantime. There is a later checkpoint then, and reading begins again with that one.
+    Of one that is known from before, only what is new is read. A writer may add and delete files in
+    the meantime: what looks damaged is looked at again when there are other files.
     """
-    while True:
-        last = max(_versions(directory, _COMMIT), default=0)
-        checkpoint = max(_versions(directory, _CHECKPOINT), default=0)
-        manifest = known if known is not None and known.version <= last else Manifest()
+    for _ in range(_TRIES):
+        files = _files(directory)
         try:
-            if checkpoint > manifest.version:
-                path = _path(directory, checkpoint, _CHECKPOINT)
-                manifest = _parsed(path, manifest_from_json)
-            for version in range(manifest.version + 1, last + 1):
-                actions = _parsed(_path(directory, version, _COMMIT), _actions_from_json)
-                manifest = fold(manifest, version, actions)
-            return manifest
+            return _read_manifest(directory, files, known)
         except StateError:
-            if max(_versions(directory, _CHECKPOINT), default=0) <= checkpoint:
+            if known is None and _files(directory) == files:
                 raise
+            known = None
+    return _read_manifest(directory, _files(directory), None)
 
 
-def _versions(directory: Path, suffix: str) -> list[int]:
-    """The numbers of the files of one kind."""
-    return [int(path.stem) for path in directory.glob(f"[0-9]*{suffix}")]
+class _Files(NamedTuple):
+    """The numbers of the newest entry and checkpoint, zero for none, and the head."""
+
+    entry: int
+    checkpoint: int
+    head: Path | None
+
+    @property
+    def newest(self) -> int:
+        return max(self.entry, self.checkpoint)
+
+
+def _files(directory: Path) -> _Files:
+    paths = directory.iterdir() if directory.exists() else ()
+    names = [path for path in paths if path.stem[:1].isdigit()]
+
+    def last(suffix: str) -> int:
+        return max((_number(path) for path in names if path.suffix == suffix), default=0)
+
+    heads = sorted(path for path in names if path.suffix == _HEAD)
+    return _Files(last(_ENTRY), last(_CHECKPOINT), heads[-1] if heads else None)
+
+
+def _read_manifest(directory: Path, files: _Files, known: Manifest | None) -> Manifest:
+    usable = known is not None and known.version <= files.newest
+    manifest = known if known is not None and usable else Manifest()
+    if files.checkpoint > manifest.version:
+        path = _path(directory, files.checkpoint, _CHECKPOINT)
+        manifest = _parsed(path, files.checkpoint, _checkpointed)
+    for version in range(manifest.version + 1, files.entry + 1):
+        path = _path(directory, version, _ENTRY)
+        before = manifest
+
+        def following(data: dict[str, Any], before: Manifest = before) -> Manifest:
+            return _following(before, data)
+
+        manifest = _parsed(path, version, following)
+    _check_head(directory, files.head, manifest)
+    return manifest
+
+
+def _checkpointed(data: dict[str, Any]) -> Manifest:
+    layout, version = data.pop("layout"), data.pop("number", None)
+    if layout == layout_2.LAYOUT:
+        return replace(manifest_from_json(layout_2.manifest(data)), layout=layout)
+    if version != data["version"]:
+        raise ValueError(f"it is as of version {data['version']}")
+    return replace(manifest_from_json(data), layout=layout)
+
+
+def _following(before: Manifest, data: dict[str, Any]) -> Manifest:
+    """What an entry makes of the manifest before it."""
+    layout, actions = data["layout"], data["actions"]
+    if layout == layout_2.LAYOUT:
+        if before.layout == LAYOUT:
+            raise ValueError("it is of an older layout than the entry before it")
+        actions = layout_2.actions(actions)
+    elif before.checksum != data["previous"]:
+        raise ValueError("another entry was there before it")
+    manifest = fold(before, before.version + 1, map(action_from_json, actions))
+    return replace(manifest, checksum=data["checksum"], layout=layout)
+
+
+def _check_head(directory: Path, head: Path | None, manifest: Manifest) -> None:
+    """The newest entry is there. It may be one that the head does not know of yet."""
+    if head is None:
+        if manifest.layout == LAYOUT:
+            raise StateError(
+                directory, "the head of the log, which names its newest entry, is gone"
+            )
+        return
+    number, _, checksum = head.stem.partition("-")
+    entry = _path(directory, int(number), _ENTRY)
+    if int(number) > manifest.version:
+        raise StateError(entry, f"the newest entry of the log is gone ({head.name} names it)")
+    if int(number) == manifest.version and checksum != manifest.checksum:
+        raise StateError(entry, f"it is another entry than the one that {head.name} names")
+
+
+def _head_name(manifest: Manifest) -> str:
+    return f"{manifest.version:020d}-{manifest.checksum}{_HEAD}"
+
+
+def _number(path: Path) -> int:
+    return int(path.stem) if path.stem.isdigit() else 0
 
 
 def _path(directory: Path, version: int, suffix: str) -> Path:
     return directory / f"{version:020d}{suffix}"
 
 
-def _create(path: Path, body: dict[str, Any]) -> None:
-    """A file with this content, or none; an error where there is one already."""
-    text = json.dumps({"layout": LAYOUT, **body}).encode()
+def _create(path: Path, version: int, body: dict[str, Any]) -> str:
+    """A file with this content, or none; an error where there is one already. Its checksum."""
+    text = json.dumps({"layout": LAYOUT, "number": version, **body}).encode()
+    checksum = f"{zlib.crc32(text):08x}"
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with open(temporary, "wb") as file:
-        file.write(b"%08x\n" % zlib.crc32(text) + text)
-        file.flush()
-        os.fsync(file.fileno())
     try:
+        with open(temporary, "wb") as file:
+            file.write(checksum.encode() + b"\n" + text)
+            file.flush()
+            os.fsync(file.fileno())
         os.link(temporary, path)
     except FileExistsError as error:
         raise WriterConflictError(
@@ -129,27 +266,34 @@ def _create(path: Path, body: dict[str, Any]) -> None:
             "Stop the other one, or choose another path."
         ) from error
     finally:
-        temporary.unlink()
+        with suppress(OSError):
+            temporary.unlink()
+    return checksum
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> tuple[str, dict[str, Any]]:
+    """The checksum and content of a file."""
     try:
         checksum, _, text = path.read_bytes().partition(b"\n")
-        if int(checksum, 16) != zlib.crc32(text):
+        if checksum != b"%08x" % zlib.crc32(text):
             raise StateError(path, "its checksum does not match its content")
         data: dict[str, Any] = json.loads(text)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise StateError(path, str(error) or "it is not a log file") from error
-    return data
+    return checksum.decode(), data
 
 
-def _parsed(path: Path, parse: Callable[[dict[str, Any]], T]) -> T:
-    data = _read(path)
+def _parsed(path: Path, version: int, parse: Callable[[dict[str, Any]], T]) -> T:
+    checksum, data = _read(path)
     try:
-        layout = data.pop("layout", None)
-        if layout != LAYOUT:
+        layout = data.get("layout")
+        if layout not in _READ:
             raise StateError(path, _other_layout(layout))
-        return parse(data)
+        if layout == LAYOUT and data["number"] != version:
+            raise ValueError(f"it is file number {data['number']}")
+        return parse({**data, "checksum": checksum} if "actions" in data else data)
+    except StateError as error:
+        raise error if error.path == path else StateError(path, str(error)) from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         problem = f"it is not what this version of Penstock writes ({error!r})"
         raise StateError(path, problem) from error
@@ -158,12 +302,9 @@ def _parsed(path: Path, parse: Callable[[dict[str, Any]], T]) -> T:
 def _other_layout(found: object) -> str:
     return (
         f"it was written by another version of Penstock (layout {found or 1}, and this version "
-        f"reads {LAYOUT}). Use that version, or begin anew with another path."
+        f"reads {' and '.join(map(str, _READ))}). Use that version, or begin anew with another "
+        "path."
     )
-
-
-def _actions_from_json(data: dict[str, Any]) -> list[Action]:
-    return [action_from_json(action) for action in data["actions"]]
 
 
 def _lock(path: Path) -> IO[str]:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, get_args
 
 from penstock.element import BEGIN
+from penstock.errors import StateError
+from penstock.kinds import kind, kind_of, known
 from penstock.punctuation.closings import Entry
+from penstock.state.fields_json import JSON, object_from_json, object_to_json
+from penstock.state.producers import BatchNumbers
 from penstock.state.store import RunRef
 
 
+@kind("area state")
 @dataclass(frozen=True)
 class AreaState:
     """The runs of an area, and from when on their rows matter."""
@@ -19,12 +24,16 @@ class AreaState:
     frontier: int = BEGIN
 
 
+@kind("source state")
 @dataclass(frozen=True)
 class SourceState:
     """How far a source has come: all its rows with a time before `frontier` have arrived.
 
     An idle source holds nobody back until its next batch. `kept`: all its rows still are.
     `broken` are rows that a punctuation had ruled out. `ended`: the time from which on it is over.
+    `sequence` is the number in the order of arrival that the next row gets.
+    `checkpoint`: where Structured Streaming notes how much of its stream was read.
+    `rejected` are records that could not be taken.
     """
 
     frontier: int = BEGIN
@@ -36,8 +45,12 @@ class SourceState:
     kept: bool = True
     broken: int = 0
     ended: int | None = None
+    sequence: int = 0
+    checkpoint: str = ""
+    rejected: int = 0
 
 
+@kind("publication")
 @dataclass(frozen=True)
 class Publication:
     """The elements of a view for `[w0, w1)`, committed at a version."""
@@ -48,6 +61,7 @@ class Publication:
     refs: tuple[RunRef, ...]
 
 
+@kind("sink state")
 @dataclass(frozen=True)
 class SinkState:
     """The view of a sink, and up to which version it has been served."""
@@ -56,16 +70,46 @@ class SinkState:
     version: int
 
 
+@kind("failure")
+@dataclass(frozen=True)
+class Failure:
+    """Why a view is not kept up to date, and from which event time on its changes are missing.
+
+    `condition` names the error and `row` is the row that it came from, where it is known. `at` is
+    when it failed, in microseconds since 1970. `areas` are those of the view's state, which is held
+    as it was.
+    """
+
+    frontier: int
+    reason: str
+    condition: str = ""
+    row: str = ""
+    at: int = 0
+    areas: tuple[str, ...] = ()
+
+
+@kind("manifest")
 @dataclass(frozen=True)
 class Manifest:
+    """What exists as of a version.
+
+    `checksum` is that of the entry of this version, which the next one names. `needs` are the areas
+    of each view, with the kinds of their operators. `layout` is that of the newest file read.
+    """
+
     version: int = 0
     frontier: int = BEGIN
-    definitions: Mapping[str, Any] = field(default_factory=dict)
+    definitions: Mapping[str, JSON] = field(default_factory=dict)
     sources: Mapping[str, SourceState] = field(default_factory=dict)
     areas: Mapping[str, AreaState] = field(default_factory=dict)
     changelogs: Mapping[str, tuple[Publication, ...]] = field(default_factory=dict)
     sinks: Mapping[str, SinkState] = field(default_factory=dict)
     punctuations: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    producers: Mapping[str, Mapping[str, BatchNumbers]] = field(default_factory=dict)
+    checksum: str = ""
+    layout: int = 0
+    needs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    failures: Mapping[str, Failure] = field(default_factory=dict)
 
     def area(self, name: str) -> AreaState:
         return self.areas.get(name, AreaState())
@@ -77,17 +121,19 @@ class Manifest:
         return {ref.segment for ref in refs}
 
 
+@kind("defined")
 @dataclass(frozen=True)
 class Defined:
     """A source or view came to be; definitions keep their order."""
 
     name: str
-    definition: Any
+    definition: JSON
 
     def apply(self, m: Manifest) -> Manifest:
         return replace(m, definitions={**m.definitions, self.name: self.definition})
 
 
+@kind("dropped")
 @dataclass(frozen=True)
 class Dropped:
     """A definition is gone, and with it its sinks and the areas that nobody else needs."""
@@ -103,11 +149,15 @@ class Dropped:
             changelogs={k: v for k, v in m.changelogs.items() if k != self.name},
             sources={k: v for k, v in m.sources.items() if k != self.name},
             punctuations={k: v for k, v in m.punctuations.items() if k != self.name},
+            producers={k: v for k, v in m.producers.items() if k != self.name},
             areas={k: v for k, v in m.areas.items() if k not in gone},
+            needs={k: v for k, v in m.needs.items() if k != self.name},
             sinks={k: v for k, v in m.sinks.items() if v.view != self.name},
+            failures={k: v for k, v in m.failures.items() if k != self.name},
         )
 
 
+@kind("received")
 @dataclass(frozen=True)
 class Received:
     """A batch, a heartbeat or the end of a source."""
@@ -119,6 +169,22 @@ class Received:
         return replace(m, sources={**m.sources, self.source: self.state})
 
 
+@kind("numbered")
+@dataclass(frozen=True)
+class Numbered:
+    """The batch that a producer gave this number was received."""
+
+    source: str
+    producer: str
+    number: int
+
+    def apply(self, m: Manifest) -> Manifest:
+        known = m.producers.get(self.source, {})
+        numbers = known.get(self.producer, BatchNumbers()).add(self.number)
+        return replace(m, producers={**m.producers, self.source: {**known, self.producer: numbers}})
+
+
+@kind("punctuated")
 @dataclass(frozen=True)
 class Punctuated:
     """No more rows of a source like these; `anew`: this is all that was ever said."""
@@ -132,6 +198,7 @@ class Punctuated:
         return replace(m, punctuations={**m.punctuations, self.source: before + self.entries})
 
 
+@kind("advanced")
 @dataclass(frozen=True)
 class Advanced:
     frontier: int
@@ -140,6 +207,7 @@ class Advanced:
         return replace(m, frontier=self.frontier)
 
 
+@kind("changed")
 @dataclass(frozen=True)
 class Changed:
     """Runs came to an area and others left it."""
@@ -157,6 +225,7 @@ class Changed:
         return replace(m, areas={**m.areas, self.area: area})
 
 
+@kind("published")
 @dataclass(frozen=True)
 class Published:
     view: str
@@ -170,6 +239,7 @@ class Published:
         return replace(m, changelogs={**m.changelogs, self.view: log})
 
 
+@kind("retired")
 @dataclass(frozen=True)
 class Retired:
     """The publications of a view up to a version are no longer kept."""
@@ -182,6 +252,7 @@ class Retired:
         return replace(m, changelogs={**m.changelogs, self.view: log})
 
 
+@kind("delivered")
 @dataclass(frozen=True)
 class Delivered:
     """A sink has all publications of its view up to a version."""
@@ -195,91 +266,112 @@ class Delivered:
         return replace(m, sinks={**m.sinks, self.sink: served})
 
 
+@kind("renamed")
+@dataclass(frozen=True)
+class Renamed:
+    """Areas of an older layout have other names from now on."""
+
+    areas: Mapping[str, str]
+
+    def apply(self, m: Manifest) -> Manifest:
+        return replace(m, areas={self.areas.get(k, k): v for k, v in m.areas.items()})
+
+
+@kind("founded")
+@dataclass(frozen=True)
+class Founded:
+    """The state areas that a view needs are there from now on, empty where they are new.
+
+    With each area comes the kind of the operator whose it is, or nothing where it has none.
+    """
+
+    view: str
+    areas: Mapping[str, str]
+
+    def apply(self, m: Manifest) -> Manifest:
+        areas = {**dict.fromkeys(self.areas, AreaState()), **m.areas}
+        return replace(m, areas=areas, needs={**m.needs, self.view: self.areas})
+
+
+def held_area(view: str, area: str) -> str:
+    """Where a failed view holds an area of its state, or rows that came for it since."""
+    return f"held {view!r} {area}"
+
+
+@kind("failed")
+@dataclass(frozen=True)
+class Failed:
+    """A view is not kept up to date from the failure's time on; its state is held as it is.
+
+    The areas `removed` are those that no other view needs.
+    """
+
+    view: str
+    failure: Failure
+    removed: tuple[str, ...] = ()
+
+    def apply(self, m: Manifest) -> Manifest:
+        held = {held_area(self.view, a): m.areas[a] for a in self.failure.areas if a in m.areas}
+        gone = set(self.removed)
+        return replace(
+            m,
+            failures={**m.failures, self.view: self.failure},
+            needs={k: v for k, v in m.needs.items() if k != self.view},
+            areas={k: v for k, v in m.areas.items() if k not in gone} | held,
+        )
+
+
+@kind("resumed")
+@dataclass(frozen=True)
+class Resumed:
+    """A view is kept up to date again; what was held for it goes."""
+
+    view: str
+
+    def apply(self, m: Manifest) -> Manifest:
+        held = {held_area(self.view, area) for area in m.failures[self.view].areas}
+        return replace(
+            m,
+            failures={k: v for k, v in m.failures.items() if k != self.view},
+            areas={k: v for k, v in m.areas.items() if k not in held},
+        )
+
+
 Action: TypeAlias = (
-    Defined | Dropped | Received | Punctuated | Advanced | Changed | Published | Retired | Delivered
+    Defined
+    | Dropped
+    | Received
+    | Numbered
+    | Punctuated
+    | Advanced
+    | Changed
+    | Published
+    | Retired
+    | Delivered
+    | Renamed
+    | Founded
+    | Failed
+    | Resumed
 )
-_ACTIONS: tuple[type[Action], ...] = (
-    Defined,
-    Dropped,
-    Received,
-    Punctuated,
-    Advanced,
-    Changed,
-    Published,
-    Retired,
-    Delivered,
-)
-_STATES = (AreaState, SourceState, Publication, SinkState)
 
 
 def action_to_json(action: Action) -> dict[str, Any]:
-    return {"action": type(action).__name__, **_fields_to_json(action)}
+    return {"is": kind_of(type(action)).written, **object_to_json(action)}
 
 
 def action_from_json(data: dict[str, Any]) -> Action:
-    kinds = {kind.__name__: kind for kind in _ACTIONS}
-    rest = {key: value for key, value in data.items() if key != "action"}
-    found: Action = _from_json(kinds[data["action"]], rest)
-    return found
+    made = known(data["is"]).made
+    if made not in get_args(Action):
+        raise StateError(str(data["is"]), "it is nothing that a log entry does")
+    rest = {key: value for key, value in data.items() if key != "is"}
+    action: Action = object_from_json(made, rest)
+    return action
 
 
 def manifest_to_json(m: Manifest) -> dict[str, Any]:
-    return _fields_to_json(m)
+    return object_to_json(m)
 
 
 def manifest_from_json(data: dict[str, Any]) -> Manifest:
-    return Manifest(
-        version=data["version"],
-        frontier=data["frontier"],
-        definitions=data["definitions"],
-        sources={k: _from_json(SourceState, v) for k, v in data["sources"].items()},
-        areas={k: _from_json(AreaState, v) for k, v in data["areas"].items()},
-        changelogs={
-            k: tuple(_from_json(Publication, entry) for entry in log)
-            for k, log in data["changelogs"].items()
-        },
-        sinks={k: _from_json(SinkState, v) for k, v in data["sinks"].items()},
-        punctuations={k: _entries(v) for k, v in data["punctuations"].items()},
-    )
-
-
-_WRITTEN = ("definition", "definitions")
-"""What is JSON already."""
-
-
-def _fields_to_json(value: Any) -> dict[str, Any]:
-    found = {f.name: getattr(value, f.name) for f in fields(value)}
-    return {k: item if k in _WRITTEN else _to_json(item) for k, item in found.items()}
-
-
-def _to_json(value: Any) -> Any:
-    if isinstance(value, RunRef):
-        return value.to_json()
-    if isinstance(value, _STATES):
-        return _fields_to_json(value)
-    if isinstance(value, Mapping):
-        return {key: _to_json(item) for key, item in value.items()}
-    if isinstance(value, tuple):
-        written = len(value) > 0 and isinstance(value[0], tuple)  # entries: texts and numbers
-        return value if written else [_to_json(item) for item in value]
-    return value
-
-
-def _from_json(kind: type[Any], data: dict[str, Any]) -> Any:
-    """An action or state from its fields; references and nested states are known by their names."""
-    values = dict(data)
-    for name in ("refs", "added"):
-        if name in values:
-            values[name] = tuple(map(RunRef.from_json, values[name]))
-    for name in ("removed", "areas"):
-        if name in values:
-            values[name] = tuple(values[name])
-    if "entries" in values:
-        values["entries"] = _entries(values["entries"])
-    if "state" in values:
-        values["state"] = _from_json(SourceState, values["state"])
-    return kind(**values)
-
-
-def _entries(data: list[Any]) -> tuple[Entry, ...]:
-    return tuple((text, at) for text, at in data)
+    manifest: Manifest = object_from_json(Manifest, data)
+    return manifest

@@ -19,6 +19,7 @@ from penstock import record, sorting
 from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.element import Elements
+from penstock.kinds import kind
 from penstock.record import Hashes, Ints, Mask
 
 Order: TypeAlias = Literal["hash", "time"]
@@ -48,6 +49,7 @@ class AreaSpec:
     hashed: tuple[str, ...] | None = None
 
 
+@kind("statistics")
 @dataclass(frozen=True, slots=True)
 class Statistics:
     rows: int

@@ -23,13 +23,17 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import pyarrow as pa
 
 from penstock.errors import StateError
+from penstock.kinds import kind
 from penstock.state.layout import hashes_of, rows_of, to_batches
+from penstock.state.names import is_segment
 from penstock.state.run import AreaSpec, Run, Statistics, hashed_between
+from penstock.state.storage import storage_errors
 
 _ALIGNMENT = 64
 ALL_HASHES = (0, 1 << 32)
 
 
+@kind("stretch")
 class Stretch(NamedTuple):
     """A part of a segment."""
 
@@ -38,6 +42,7 @@ class Stretch(NamedTuple):
     checksum: int = 0
 
 
+@kind("run")
 @dataclass(frozen=True, slots=True)
 class RunRef:
     """Where a run is in its store, and what can be known of it without opening it.
@@ -70,19 +75,6 @@ class RunRef:
         statistics = tuple(getattr(self.statistics, name) for name in _STATISTICS)
         places = tuple(self.index), tuple(self.rows)
         return _run_ref, (statistics, self.segment, *places, *(getattr(self, n) for n in _REST))
-
-    def to_json(self) -> dict[str, Any]:
-        values = {name: getattr(self, name) for name in _REF}
-        return values | {"statistics": {k: getattr(self.statistics, k) for k in _STATISTICS}}
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> RunRef:
-        known = dict(data["statistics"])
-        known["hash_range"] = tuple(known["hash_range"])
-        known["keep_quantiles"] = tuple(known["keep_quantiles"])
-        ranges = {name: tuple(data[name]) for name in ("owners", "hashes")}
-        places = {name: Stretch(*data[name]) for name in ("index", "rows")}
-        return RunRef(**{**data, "statistics": Statistics(**known), **ranges, **places})
 
 
 _Place: TypeAlias = tuple[int, int, int]
@@ -162,7 +154,14 @@ class FileStore:
         places = {ref.place for ref in keep}
         self._open = {place: run for place, run in self._open.items() if place in places}
 
+    def sync(self) -> None:
+        """See to it that the names of all files are on disk, too."""
+        if self._directory.exists():
+            sync_directory(self._directory)
+
     def path(self, segment: str) -> Path:
+        if not is_segment(segment):
+            raise StateError(self._directory, f"the log names a file {segment!r} of runs")
         return self._directory / f"{segment}.arrow"
 
     def _map(self, spec: AreaSpec, ref: RunRef) -> Run:
@@ -174,6 +173,14 @@ class FileStore:
             raise StateError(path, str(error)) from error
         hashes = hashes_of(_read(path, whole, ref.index))
         return Run(hashes, ref.statistics, lambda: rows_of(spec, _read(path, whole, ref.rows)))
+
+
+def sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _read(path: Path, segment: pa.Buffer, place: Stretch) -> pa.RecordBatch:
@@ -214,6 +221,7 @@ class Writing:
         """Wait until all is on disk."""
         for closing in self._closing:
             closing.result()
+        self._store.sync()
 
 
 class SegmentWriter:
@@ -225,14 +233,15 @@ class SegmentWriter:
 
     @cached_property
     def _file(self) -> BufferedWriter:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        return open(self._path, "xb")
+        with storage_errors(self._path):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return open(self._path, "xb")
 
     def close(self) -> None:
         if "_file" in self.__dict__:
-            self._file.flush()
-            os.fsync(self._file.fileno())
-            self._file.close()
+            with storage_errors(self._path), self._file as file:
+                file.flush()
+                os.fsync(file.fileno())
 
     def write(
         self,
@@ -248,9 +257,10 @@ class SegmentWriter:
     def _append(self, batch: pa.RecordBatch) -> Stretch:
         offset = self._file.tell()
         part = _ChecksummedPart(self._file)
-        with pa.ipc.new_file(pa.PythonFile(part, mode="w"), batch.schema) as writer:
-            writer.write_batch(batch)
-        self._file.write(bytes(-part.length % _ALIGNMENT))
+        with storage_errors(self._path):
+            with pa.ipc.new_file(pa.PythonFile(part, mode="w"), batch.schema) as writer:
+                writer.write_batch(batch)
+            self._file.write(bytes(-part.length % _ALIGNMENT))
         return Stretch(offset, part.length, part.checksum)
 
 

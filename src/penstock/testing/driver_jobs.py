@@ -19,7 +19,7 @@ from penstock.algebra.expr import Column, Expr, columns, substitute
 from penstock.element import Elements, concat
 from penstock.physical.program import Edge
 from penstock.physical.transforms import Project, Select
-from penstock.runtime.expressions import to_sql
+from penstock.runtime.evaluation import with_columns
 from penstock.runtime.jobs import store_of
 from penstock.runtime.sources import Ingest, IngestReport
 from penstock.runtime.task import Report, RoundTask, StepSpec
@@ -51,11 +51,14 @@ class DriverJobs(LocalJobs):
         store.forget(ref for area in spec.areas.values() for ref in area.refs)
         arrived: Sent = {}
         reports = []
+        lost: set[int] = set()
         for round in range(program.rounds):
+            known = frozenset(lost)
             sent: Sent = defaultdict(lambda: defaultdict(list))
             for task in range(spec.tasks):
                 work = RoundTask(spec, round, task, store)
-                report, leaving = work.run(arrived.get(task, {}))
+                report, leaving = work.run(arrived.get(task, {}), known)
+                lost |= work.lost
                 reports.append(report)
                 for number, by_task in leaving.items():
                     for receiver, x in by_task.items():
@@ -66,11 +69,18 @@ class DriverJobs(LocalJobs):
         return reports
 
     def ingest(self, rows: pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
+        return super().ingest(
+            self.with_computed(rows, ingest.computed, directory), ingest, directory
+        )
+
+    def with_computed(
+        self, rows: pa.Table, computed: Mapping[str, Expr], directory: Path
+    ) -> pa.Table:
         known = {name: rows.column(name).combine_chunks() for name in rows.schema.names}
-        asked = [(expr, known, rows.num_rows) for expr in ingest.computed.values()]
-        for name, values in zip(ingest.computed, self._values(asked), strict=True):
+        asked = [(expr, known, rows.num_rows) for expr in computed.values()]
+        for name, values in zip(computed, self._values(asked), strict=True):
             rows = rows.append_column(name, values)
-        return super().ingest(rows, ingest, directory)
+        return rows
 
     def _transform(self, edges: Iterable[Edge], sent: Sent) -> None:
         """Put what Spark makes of the elements on some edges in their place."""
@@ -106,17 +116,21 @@ class DriverJobs(LocalJobs):
         rows = max((length for *_, length in asked), default=0)
         if not rows:
             return [pa.array([], expr.type) for expr, *_ in asked]
+        from pyspark.sql.pandas.types import from_arrow_schema
+
         sent: dict[str, pa.Array] = {}
-        questions = []
+        questions: dict[str, Expr] = {}
         for i, (expr, known, _) in enumerate(asked):
             names = {name: f"c{i}_{j}" for j, name in enumerate(sorted(columns(expr)))}
             for name, place in names.items():
                 missing = pa.nulls(rows - len(known[name]), known[name].type)
                 sent[place] = pa.concat_arrays([known[name], missing])
             places = {name: Column(place, known[name].type) for name, place in names.items()}
-            questions.append(f"{to_sql(substitute(expr, places))} AS v{i}")
+            questions[f"v{i}"] = substitute(expr, places)
         sent = sent or {"one": pa.repeat(1, rows)}
-        answer = self._spark.createDataFrame(pa.table(sent)).selectExpr(*questions).collect()
+        table = pa.table(sent)
+        given = self._spark.createDataFrame(table, from_arrow_schema(table.schema))
+        answer = with_columns(given, questions, self._spark).select(*questions).collect()
         return [
             pa.array([row[i] for row in answer[:length]], expr.type)
             for i, (expr, _, length) in enumerate(asked)

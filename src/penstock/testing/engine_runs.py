@@ -6,7 +6,7 @@ Streams all of whose elements are there from the beginning of time on are tables
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra import plan as p
+from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.physical.expiry import Strategy
 from penstock.runtime.definitions import ViewDefinition
@@ -72,9 +73,11 @@ def run_on_engine(
     rng: Random,
     at_any_time: bool = False,
     expiry: Strategy = "auto",
+    visit: Callable[[Engine, bool], None] = lambda engine, over: None,
 ) -> dict[str, Elements]:
     """All elements of each view, after steps at the cuts, restarts and changes of parallelism.
 
+    `visit` gets the engine every now and then, and once when all is over.
     Views are all there from the start, or else come at any time, some of them when all is over.
     """
     scans = {s.name: s for plan in plans.values() for s in plan.walk() if isinstance(s, p.Scan)}
@@ -103,14 +106,17 @@ def run_on_engine(
             for part in (rows[:middle], rows[middle:]):
                 engine.receive_table(name, rows_of(scan, part))
                 engine = _maybe_reopened(engine, jobs, rng)
+                visit(engine, False)
                 define(0.05)
             engine.promise(name, w1)
         engine.step()
         engine = _maybe_reopened(engine, jobs, rng)
+        visit(engine, False)
         define(0.2)
         w0 = w1
     define(1.0)
     engine.step()  # where there was no view before, nothing has moved
+    visit(engine, True)
     out = {name: published(engine, name) for name in plans}
     engine.close()
     return out
@@ -122,7 +128,7 @@ def is_table(stream: Stream) -> bool:
 
 def published(engine: Engine, view: str) -> Elements:
     """All elements that a view has published."""
-    store, area = FileStore(engine.runs), engine.program.view_areas[view]
+    store, area = FileStore(engine.runs), engine.views[view].area(view)
     log = engine.manifest.changelogs.get(view, ())
     runs = [store.open(area, ref) for entry in log for ref in entry.refs]
     return concat(area.schema, [run.elements for run in runs])
@@ -160,3 +166,10 @@ class LocalJobs:
 
     def ingest(self, rows: pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
         return ingest.run(rows.to_batches(), store_of(directory))
+
+    def with_computed(
+        self, rows: pa.Table, computed: Mapping[str, Expr], directory: Path
+    ) -> pa.Table:
+        if computed:
+            raise NotImplementedError("what Spark computes takes DriverJobs")
+        return rows

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from penstock.testing.random_inputs import DECIMAL, UNBOUNDED, Column, Input, Window
-from penstock.testing.random_scalars import KINDS, NUMBERS, Scalars, Scope
+from penstock.testing.random_scalars import NUMBERS, Scalars, Scope
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,10 @@ class Queries(Scalars):
         self._named += 1
         return f"{prefix}{self._named}"
 
+    def kind_in(self, scope: Scope) -> str:
+        """The type of a column that is to be made from these."""
+        return self.rng.choice(self.kinds)
+
     # --- queries --------------------------------------------------------------------------------
 
     def query(self, depth: int = 2, kinds: Sequence[str] | None = None) -> Query:
@@ -114,7 +118,7 @@ class Queries(Scalars):
 
     def _select(self, depth: int, kinds: Sequence[str] | None = None, plain: bool = False) -> Query:
         source, scope = self._from(depth)
-        kinds = kinds or self.some(1, 4, lambda: self.rng.choice(KINDS))
+        kinds = kinds or self.some(1, 4, lambda: self.kind_in(scope))
         where = self._where(scope, depth)
         if self.chance(0.06):
             return self._ranked(source, where, scope, kinds)
@@ -265,7 +269,7 @@ class Queries(Scalars):
                 column = self.rng.choice(list(scope))
                 inner = self._in_query(scope, column.kind, depth)
                 return f"{column.name} {negated}IN ({inner})"
-        kind = self.rng.choice(KINDS)
+        kind = self.rng.choice(self.kinds)
         operator = self.rng.choice(("=", "<", ">=", "<>"))
         return f"({self.value(scope, kind, 0)} {operator} {self._scalar(scope, kind, depth)})"
 
@@ -367,7 +371,7 @@ class Queries(Scalars):
 
     def aggregate(self, scope: Scope, kind: str) -> str:
         distinct = "DISTINCT " if self.chance(0.2) else ""
-        of = self.rng.choice(KINDS)
+        of = self.rng.choice(self.kinds)
         match kind:
             case "BIGINT":
                 choices = [

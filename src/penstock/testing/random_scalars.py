@@ -39,6 +39,8 @@ class Scalars:
     rng: Random
     rich: bool = True
     """Whether expressions may be such that only Spark can evaluate them, which takes a while."""
+    kinds: Sequence[str] = KINDS
+    """The types of the columns of queries."""
 
     def chance(self, probability: float) -> bool:
         return self.rng.random() < probability
@@ -109,7 +111,7 @@ class Scalars:
             return self.rng.choice(
                 (f"({first} AND {second})", f"({first} OR {second})", f"(NOT {first})")
             )
-        kind = self.rng.choice([column.kind for column in scope] or KINDS)
+        kind = self.rng.choice([column.kind for column in scope] or self.kinds)
         a = self.value(scope, kind, min(depth, 1))
         match self.rng.choice(("compare", "compare", "compare", "in", "between", "null", "like")):
             case "in":

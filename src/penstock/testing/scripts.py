@@ -39,15 +39,20 @@ from penstock.session import Session, connect
 from penstock.session.commands import Commands
 from penstock.sql import parse
 from penstock.sql import statements as s
+from penstock.state.names import file_name
 from penstock.testing.local_session import local_session
 
 
 @dataclass(frozen=True)
 class Rows:
-    """A batch for a source. Its place in the script is its number: it counts once."""
+    """A batch for a source, which counts once: its place in the script is its number.
+
+    With a name, `producer/number`, it is appended under that, as producers do.
+    """
 
     source: str
     rows: Sequence[tuple[Any, ...]]
+    batch: str | None = None
 
 
 @dataclass(frozen=True)
@@ -268,16 +273,20 @@ def _define(script: Script, session: Session, directory: Path) -> None:
                 if name not in known:
                     session.create_view(name, plan)
     for name in session.engine.views:
-        session.view(name).sink(partial(deliver, directory / "sinks" / name), name=name)
+        folder = directory / "sinks" / file_name(name)
+        session.view(name).sink(partial(deliver, folder), name=name)
 
 
 def _perform(session: Session, operation: Operation, number: int) -> None:
     match operation:
-        case Rows(source, rows):
+        case Rows(source, rows, batch):
             schema = session.engine.source(source).schema
             columns = [pa.array([r[i] for r in rows], f.type) for i, f in enumerate(schema)]
             table = pa.Table.from_arrays(columns, schema=schema)
-            session.engine.receive_rows(source, session.spark.createDataFrame(table), number)
+            if batch is None:
+                session.engine.receive_rows(source, session.spark.createDataFrame(table), number)
+            else:
+                session.source(source).append(table, batch=batch)
         case Advance(source, to):
             session.source(source).advance(to)
         case Step():
@@ -307,7 +316,7 @@ def _outcome(session: Session, directory: Path) -> Outcome:
             name: sum(
                 (
                     _records(feather.read_table(path))
-                    for path in sorted((directory / "sinks" / name).glob("*.arrow"))
+                    for path in sorted((directory / "sinks" / file_name(name)).glob("*.arrow"))
                 ),
                 Counter(),
             )

@@ -137,7 +137,7 @@ CREATE STREAM s OVER changes KEY (id) OP operation
 ==== an operation that is a number
 CREATE STREAM s OVER temperature KEY (room) OP temp
 ----
-[INVALID_PLAN] The column of OP is a STRING: + u -, c u d or I U D. SQLSTATE: 42000
+[INVALID_PLAN] The column of OP is a STRING: + u -, c u d r, I U D, +I -U +U -D, or insert, update, upsert, delete. SQLSTATE: 42000
 == SQL (line 1, position 48) ==
 CREATE STREAM s OVER temperature KEY (room) OP temp
                                                ^^^^

@@ -57,10 +57,10 @@ SET spark.sql.shuffle.partitions = 5
 ==== ALTER
 ALTER VIEW v RENAME TO w
 ----
-[UNSUPPORTED_FEATURE] There is no ALTER in Penstock. DROP the object and CREATE it anew. SQLSTATE: 0A000
+[UNSUPPORTED_FEATURE] There is no other ALTER in Penstock. A view that failed goes on by ALTER VIEW v RESUME. DROP the object and CREATE it anew. SQLSTATE: 0A000
 == SQL (line 1, position 1) ==
 ALTER VIEW v RENAME TO w
-^^^^^
+^^^^^^^^^^^^
 
 ==== CREATE nothing
 CREATE
@@ -257,7 +257,7 @@ CREATE SOURCE s (a INT USING json
 ==== a clause misspelt
 CREATE SOURCE s (a INT) USIGN json
 ----
-[PARSE_SYNTAX_ERROR] Found 'USIGN', expected USING, OPTIONS, EVENT TIME, WATERMARK, LATE, RATE or the end of the statement. Did you mean USING? SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'USIGN', expected USING, OPTIONS, EVENT TIME, WATERMARK, LATE, ON ERROR, RATE or the end of the statement. Did you mean USING? SQLSTATE: 42601
 == SQL (line 1, position 25) ==
 CREATE SOURCE s (a INT) USIGN json
                         ^^^^^
@@ -265,7 +265,7 @@ CREATE SOURCE s (a INT) USIGN json
 ==== no such clause
 CREATE SOURCE s (a INT) PARTITIONED BY (a)
 ----
-[PARSE_SYNTAX_ERROR] Found 'PARTITIONED BY', expected USING, OPTIONS, EVENT TIME, WATERMARK, LATE, RATE or the end of the statement. SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'PARTITIONED BY', expected USING, OPTIONS, EVENT TIME, WATERMARK, LATE, ON ERROR, RATE or the end of the statement. SQLSTATE: 42601
 == SQL (line 1, position 25) ==
 CREATE SOURCE s (a INT) PARTITIONED BY (a)
                         ^^^^^^^^^^^^^^
@@ -473,15 +473,23 @@ CREATE STREAM t OVER s KEY (a) OP
 ==== a clause of a stream misspelt
 CREATE STREAM t OVER s KEY (a) PUNCTATED BY ORDER (a)
 ----
-[PARSE_SYNTAX_ERROR] Found 'PUNCTATED', expected OP, PUNCTUATED BY or the end of the statement. Did you mean PUNCTUATED BY? SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'PUNCTATED', expected OP, SEQUENCE BY, PUNCTUATED BY or the end of the statement. Did you mean PUNCTUATED BY? SQLSTATE: 42601
 == SQL (line 1, position 32) ==
 CREATE STREAM t OVER s KEY (a) PUNCTATED BY ORDER (a)
                                ^^^^^^^^^
 
+==== a stream in sequence, by nothing
+CREATE STREAM t OVER s KEY (a) SEQUENCE a
+----
+[PARSE_SYNTAX_ERROR] Found 'a', expected BY and a column after SEQUENCE. Write SEQUENCE BY lsn. SQLSTATE: 42601
+== SQL (line 1, position 41) ==
+CREATE STREAM t OVER s KEY (a) SEQUENCE a
+                                        ^
+
 ==== a clause of a stream after OP
 CREATE STREAM t OVER s KEY (a) OP op LATE DROP
 ----
-[PARSE_SYNTAX_ERROR] Found 'LATE', expected PUNCTUATED BY or the end of the statement. SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'LATE', expected SEQUENCE BY, PUNCTUATED BY or the end of the statement. SQLSTATE: 42601
 == SQL (line 1, position 38) ==
 CREATE STREAM t OVER s KEY (a) OP op LATE DROP
                                      ^^^^
@@ -697,7 +705,7 @@ DROP VIEW v CASCADE
 ==== SHOW misspelt
 SHOW VEIWS
 ----
-[PARSE_SYNTAX_ERROR] Found 'VEIWS', expected SOURCES, STREAMS, TABLES or VIEWS after SHOW. Did you mean VIEWS? SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'VEIWS', expected SOURCES, STREAMS, TABLES, VIEWS, LATE or REJECTED after SHOW. Did you mean VIEWS? SQLSTATE: 42601
 == SQL (line 1, position 6) ==
 SHOW VEIWS
      ^^^^^
@@ -705,7 +713,7 @@ SHOW VEIWS
 ==== SHOW one
 SHOW VIEW
 ----
-[PARSE_SYNTAX_ERROR] Found 'VIEW', expected SOURCES, STREAMS, TABLES or VIEWS after SHOW. Did you mean VIEWS? SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'VIEW', expected SOURCES, STREAMS, TABLES, VIEWS, LATE or REJECTED after SHOW. Did you mean VIEWS? SQLSTATE: 42601
 == SQL (line 1, position 6) ==
 SHOW VIEW
      ^^^^
@@ -789,3 +797,19 @@ CREATE SOURCE s (a INT) RATE 0 PER SECOND
 == SQL (line 1, position 30) ==
 CREATE SOURCE s (a INT) RATE 0 PER SECOND
                              ^
+
+==== ON ERROR, and then what
+CREATE SOURCE s (a INT) ON ERROR KEPE
+----
+[PARSE_SYNTAX_ERROR] Found 'KEPE', expected KEEP, DROP or FAIL after ON ERROR. Did you mean KEEP? SQLSTATE: 42601
+== SQL (line 1, position 34) ==
+CREATE SOURCE s (a INT) ON ERROR KEPE
+                                 ^^^^
+
+==== SHOW REJECTED of nothing
+SHOW REJECTED s
+----
+[PARSE_SYNTAX_ERROR] Found 's', expected FOR after REJECTED. Write SHOW REJECTED FOR s. SQLSTATE: 42601
+== SQL (line 1, position 15) ==
+SHOW REJECTED s
+              ^

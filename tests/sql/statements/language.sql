@@ -24,6 +24,7 @@ CreateTable(name=favorite_items, columns=[ColumnDefinition(name=item, type=BIGIN
 CREATE STREAM room_temp OVER temperature KEY (room);    -- a row replaces the last one of its key
 CREATE STREAM temps     OVER temperature KEY NULL;      -- every row is an insert
 CREATE STREAM cdc       OVER changes KEY (id) OP op;    -- a column of the source says + / u / -
+CREATE STREAM log       OVER changes KEY (id) OP op SEQUENCE BY lsn;   -- which row of a time is the last one
 ----
 CREATE STREAM room_temp OVER temperature KEY (room)
 CreateStream(name=room_temp, source=temperature, key=[room])
@@ -31,6 +32,8 @@ CREATE STREAM temps OVER temperature KEY NULL
 CreateStream(name=temps, source=temperature)
 CREATE STREAM cdc OVER changes KEY (id) OP op
 CreateStream(name=cdc, source=changes, key=[id], operation=op)
+CREATE STREAM log OVER changes KEY (id) OP op SEQUENCE BY lsn
+CreateStream(name=log, source=changes, key=[id], operation=op, sequence=lsn)
 
 ==== Spark's watermark
 CREATE SOURCE s (a INT, at TIMESTAMP) WATERMARK at DELAY OF INTERVAL 5 SECONDS LATE DROP
@@ -89,6 +92,12 @@ SELECT DSTREAM a FROM s
 Query(tree=`SELECT a FROM s`, output=DSTREAM)
 SELECT RSTREAM a FROM s
 Query(tree=`SELECT a FROM s`, output=RSTREAM)
+
+==== a view goes on
+ALTER VIEW hot RESUME
+----
+ALTER VIEW hot RESUME
+Resume(name=hot)
 
 ==== objects
 DROP VIEW hot;  SHOW VIEWS;  DESCRIBE hot;
@@ -253,3 +262,13 @@ EXPLAIN SHARING SELECT a FROM s
 Explain(aspect=SHARING, of=Query(tree=`SELECT a FROM s`))
 EXPLAIN CREATE STREAMED VIEW v AS SELECT a FROM s
 Explain(aspect=PLAN, of=CreateView(name=v, query=Query(tree=`SELECT a FROM s`)))
+
+==== what a source did not accept
+CREATE SOURCE s (a INT) ON ERROR FAIL LATE DROP; SHOW REJECTED FOR s; SHOW LATE FOR s
+----
+CREATE SOURCE s (a INT) LATE DROP ON ERROR FAIL
+CreateSource(name=s, columns=[ColumnDefinition(name=a, type=INT)], late=DROP, on_error=FAIL)
+SHOW REJECTED FOR s
+ShowAside(aside=REJECTED, source=s)
+SHOW LATE FOR s
+ShowAside(aside=LATE, source=s)

@@ -8,8 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.element import INF, Elements, changes
+from penstock.kinds import operator
 
 
+@operator("explicit")
 @dataclass(frozen=True)
 class Explicit:
     """What an operator says of a step as positive and negative tuples, none of which ends."""
@@ -21,6 +23,7 @@ class Explicit:
         return changes(inputs[0])
 
 
+@operator("arrivals")
 @dataclass(frozen=True)
 class Arrivals:
     """The times at which tuples come."""
@@ -32,6 +35,7 @@ class Arrivals:
         return _at(np.unique(inputs[0].ts))
 
 
+@operator("results")
 @dataclass(frozen=True)
 class Results:
     """What a join with messages gives, without the messages."""
@@ -43,6 +47,7 @@ class Results:
         return inputs[0].where(inputs[0].n != 0)
 
 
+@operator("messages")
 @dataclass(frozen=True)
 class Messages:
     """The messages of a join: times at which all results that carry them expire."""

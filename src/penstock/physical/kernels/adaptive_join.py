@@ -13,12 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.element import Elements, concat
+from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write, due_changes
 from penstock.physical.kernels.join import InnerJoin
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
 
+@operator("adaptive join")
 @dataclass(frozen=True)
 class AdaptiveJoin(InnerJoin):
     """`ending`: the input whose tuples end; `expires`: whether negative tuples say when."""

@@ -26,6 +26,7 @@ from penstock.algebra.aggregates import AggregateCall, result_type
 from penstock.algebra.expr import Expr
 from penstock.algebra.times import shifted
 from penstock.element import BEGIN, INF, Elements, concat
+from penstock.kinds import operator
 from penstock.physical.kernel import (
     Result,
     Timeline,
@@ -59,6 +60,7 @@ from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
 
+@operator("groups")
 @dataclass(frozen=True)
 class GroupAggregate:
     input: pa.Schema

@@ -16,6 +16,7 @@ import pyarrow as pa
 from penstock import record
 from penstock.algebra.aggregates import VARIANCES, AggregateCall
 from penstock.element import Elements
+from penstock.kinds import kind
 from penstock.physical import exact
 from penstock.physical.exact import Doubles
 from penstock.record import Ints, Mask
@@ -25,6 +26,7 @@ FUNCTIONS = ("count", "sum", "avg", *VARIANCES)
 _NOISE = 2.0**-102
 
 
+@kind("summed")
 @dataclass(frozen=True, slots=True)
 class Source:
     column: str | None

@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from penstock.algebra.plan import ChangeKind
 from penstock.element import BEGIN, Elements, consolidate
+from penstock.kinds import operator
 from penstock.physical.kernel import Result, due_changes
 from penstock.physical.transforms import Stamp
 from penstock.record import Ints
@@ -33,6 +34,7 @@ _WEIGHTS: dict[ChangeKind, Callable[[Ints], Ints]] = {
 }
 
 
+@operator("change stream")
 @dataclass(frozen=True)
 class ChangeStream:
     input: pa.Schema

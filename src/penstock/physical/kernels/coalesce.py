@@ -16,9 +16,11 @@ import pyarrow as pa
 
 from penstock import record, sorting
 from penstock.element import Elements, consolidate
+from penstock.kinds import operator
 from penstock.record import Ints, Mask
 
 
+@operator("coalescing")
 @dataclass(frozen=True)
 class Coalescing:
     limit: int

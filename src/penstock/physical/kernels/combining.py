@@ -17,6 +17,7 @@ import pyarrow as pa
 from penstock import record
 from penstock.algebra.aggregates import AggregateCall
 from penstock.element import Elements
+from penstock.kinds import operator
 from penstock.physical.kernel import timeline
 from penstock.physical.kernels import aggregate_sums
 from penstock.physical.kernels.aggregate_values import ValueSource, value_sources
@@ -33,6 +34,7 @@ def can_combine(calls: tuple[AggregateCall, ...]) -> bool:
     )
 
 
+@operator("combine")
 @dataclass(frozen=True)
 class Combine:
     keys: tuple[str, ...]

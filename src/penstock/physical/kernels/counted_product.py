@@ -20,6 +20,7 @@ import pyarrow as pa
 from penstock import record, sorting
 from penstock.algebra.expr import Expr
 from penstock.element import INF, Elements, add_up, concat
+from penstock.kinds import operator
 from penstock.physical.combinations import combinations, side_by_side
 from penstock.physical.kernel import Result, Write, at
 from penstock.physical.kernels import aggregate_sums
@@ -35,6 +36,7 @@ _COUNT = ""
 Sums = tuple[tuple[Source, tuple[str, ...]], ...]
 
 
+@operator("counted product")
 @dataclass(frozen=True)
 class CountedProduct:
     """`chosen` are the columns of the result; `sums`, per input, what is added up over its rows.

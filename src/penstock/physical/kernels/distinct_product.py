@@ -22,6 +22,7 @@ import pyarrow as pa
 from penstock import record
 from penstock.algebra.expr import Expr
 from penstock.element import INF, Elements, concat, consolidate, in_time_order
+from penstock.kinds import operator
 from penstock.memory.rankings import Limit, Ranking
 from penstock.physical.combinations import combinations, side_by_side
 from penstock.physical.kernel import Result, Write, at
@@ -34,6 +35,7 @@ _NARROW = -(1 << 62)
 _FIRST_DAY = 719163  # 1970-01-01 among the days that the theory counts
 
 
+@operator("distinct product")
 @dataclass(frozen=True)
 class DistinctProduct:
     """`best` are rankings of the results, where not all of them are asked for.

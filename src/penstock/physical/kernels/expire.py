@@ -17,12 +17,14 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.element import INF, Elements, consolidate
+from penstock.kinds import operator
 from penstock.physical.kernel import Result, due_changes
 from penstock.physical.kernels.schedule import Scheduled
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
 
+@operator("expire")
 @dataclass(frozen=True)
 class Expire(Scheduled):
     def step(
@@ -32,6 +34,7 @@ class Expire(Scheduled):
         return Result(tuples, {"schedule": later})
 
 
+@operator("negative tuples")
 @dataclass(frozen=True)
 class NegativeTuples(Scheduled):
     """The negative tuples alone, as the columns that tell where they belong."""
@@ -44,6 +47,7 @@ class NegativeTuples(Scheduled):
         return Result(tuples.slice(len(ending), len(tuples)), {"schedule": later})
 
 
+@operator("netted")
 @dataclass(frozen=True)
 class Netted:
     """Tuples where equal ones meet, without those that cancel."""

@@ -22,6 +22,7 @@ from penstock import record, sorting
 from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.element import Elements, concat, consolidate, intersect
+from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write
 from penstock.record import Hashes, Ints
 from penstock.state.area import Area, ranges
@@ -32,6 +33,7 @@ _FEW = 4
 """So many pairs for each row are looked at without asking first which of them meet."""
 
 
+@operator("inner join")
 @dataclass(frozen=True)
 class InnerJoin:
     left: pa.Schema

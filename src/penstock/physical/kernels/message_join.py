@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.element import INF, Elements, concat
+from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write
 from penstock.physical.kernels.join import InnerJoin
 from penstock.record import Ints
@@ -24,6 +25,7 @@ from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
 
+@operator("message join")
 @dataclass(frozen=True)
 class MessageJoin(InnerJoin):
     """`told`: how each stream of negative tuples or messages is spread; None: to every task."""

@@ -20,6 +20,7 @@ import pyarrow as pa
 from penstock import record
 from penstock.algebra.expr import Expr
 from penstock.element import Elements, concat
+from penstock.kinds import operator
 from penstock.physical.kernel import (
     Result,
     Timeline,
@@ -57,6 +58,7 @@ WEIGHTS: dict[str, Weigh] = {
 }
 
 
+@operator("multiplicity")
 @dataclass(frozen=True)
 class Multiplicity:
     schema: pa.Schema

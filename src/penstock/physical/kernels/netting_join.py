@@ -13,12 +13,14 @@ from dataclasses import dataclass
 
 from penstock import record
 from penstock.element import Elements, clamp, consolidate
+from penstock.kinds import operator
 from penstock.physical.kernel import Result, distinct_hashes
 from penstock.physical.kernels.join import InnerJoin
 from penstock.state.area import Area
 from penstock.state.run import sorted_run
 
 
+@operator("netting join")
 @dataclass(frozen=True)
 class NettingJoin(InnerJoin):
     def step(

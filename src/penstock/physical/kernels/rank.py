@@ -26,6 +26,7 @@ from penstock import record, sorting
 from penstock.algebra.evaluate import evaluate_mask
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat, spans
+from penstock.kinds import operator
 from penstock.physical.kernel import (
     Result,
     at,
@@ -43,6 +44,7 @@ from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
 
+@operator("top rows")
 @dataclass(frozen=True)
 class TopRows:
     input: pa.Schema

@@ -20,6 +20,7 @@ from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.algebra.times import shifted
 from penstock.element import BEGIN, INF, Elements, concat, intersect
+from penstock.kinds import operator
 from penstock.physical.closing import is_answered
 from penstock.physical.kernel import Result, Write
 from penstock.record import Ints
@@ -46,6 +47,7 @@ class Scheduled:
         return (self.key,)
 
 
+@operator("restriction")
 @dataclass(frozen=True)
 class Restriction(Scheduled):
     start: Expr | None
@@ -90,6 +92,7 @@ def beginning(schedule: Area, start: Expr | None, asked: bool, w0: int, w1: int)
     return replace(waiting.where(now), ts=time[now])
 
 
+@operator("splitting")
 @dataclass(frozen=True)
 class Splitting(Scheduled):
     size: int

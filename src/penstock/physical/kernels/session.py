@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from penstock import record, sorting
 from penstock.element import Elements, add_time, concat, consolidate
+from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write, at, before, distinct_hashes
 from penstock.record import Ints, starts_of
 from penstock.state.area import Area
@@ -26,6 +27,7 @@ from penstock.state.run import AreaSpec
 _START, _LAST = "__start", "__last"
 
 
+@operator("sessions")
 @dataclass(frozen=True)
 class Sessions:
     input: pa.Schema

@@ -21,16 +21,19 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.calendar import Midnights
 from penstock.algebra.plan import Periodic, TimePoints
 from penstock.element import BEGIN, INF, Elements, concat, consolidate, intervals, next_of
+from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write, at, due_changes
 from penstock.record import Ints
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
-Points: TypeAlias = tuple[Periodic | TimePoints, ...]
+Points: TypeAlias = tuple[Periodic | TimePoints | Midnights, ...]
 
 
+@operator("to points")
 @dataclass(frozen=True)
 class ToPoints:
     """Moves both ends of a validity to points that are known beforehand."""
@@ -48,6 +51,7 @@ class ToPoints:
         return x.valid_during(next_points(self.points, x.ts), te)
 
 
+@operator("synchronization")
 @dataclass(frozen=True)
 class Synchronization:
     """The records of as many further inputs as there are `marks` mark points, too."""
@@ -101,10 +105,12 @@ def next_points(points: Points, time: Ints) -> Ints:
     return point
 
 
-def _next_point(points: Periodic | TimePoints, time: Ints) -> Ints:
+def _next_point(points: Periodic | TimePoints | Midnights, time: Ints) -> Ints:
     match points:
         case Periodic(period, offset):
             past = np.maximum(time, BEGIN + period + abs(offset))
             return np.where(time == BEGIN, BEGIN, past + (offset - past) % period)
+        case Midnights():
+            return points.at_or_after(time)
         case TimePoints(listed):
             return next_of(np.array(listed, dtype=np.int64), time)

@@ -17,11 +17,13 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.element import BEGIN, INF, Elements, concat, next_of
+from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write, due_changes
 from penstock.state.area import Area
 from penstock.state.run import AreaSpec
 
 
+@operator("trigger")
 @dataclass(frozen=True)
 class Trigger:
     """There are as many further inputs as `clocks`."""

@@ -135,6 +135,12 @@ def parts_of(b: Binding, tree: exp.Expr) -> Parts:
             both = condition if where is None else exp.and_(where.copy(), condition.copy())
             return Parts("count", where=both)
         case exp.Quantile():
+            if tree.args.get("quantile") is None or not args:
+                b.complaints.wrong(
+                    "percentile is of a value, at a fraction: write percentile(x, 0.5), or "
+                    "percentile(DISTINCT x, 0.5).",
+                    tree,
+                )
             found = _percentile(b, "percentile", args[0], tree.args["quantile"], where)
             return replace(found, distinct=distinct)
         case exp.WithinGroup(this=call, expression=order):

@@ -7,10 +7,15 @@ from typing import Protocol
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr, Literal
+from penstock.algebra.settings import Settings
 
 
 class Analyser(Protocol):
     """Spark's analyser, asked about pieces of SQL text; raises AnalysisError where it objects."""
+
+    def settings(self) -> Settings:
+        """The settings that expressions are bound under."""
+        ...
 
     def type_of(self, sql: str, columns: pa.Schema) -> pa.DataType: ...
     def constant(self, sql: str) -> Literal: ...

@@ -8,13 +8,15 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from penstock.algebra.calendar import Midnights
 from penstock.algebra.expr import Literal
 from penstock.algebra.plan import Node, Periodic, TimePoints
+from penstock.kinds import kind
 
 ONE_ROW = "one row"
 CLOCKS = ("clock", "clockstr")
 
-Point: TypeAlias = Periodic | TimePoints | Node
+Point: TypeAlias = Periodic | TimePoints | Midnights | Node
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Relation:
         return [name for name in self.plan.schema.names if name not in self.hidden]
 
 
+@kind("sync points")
 @dataclass(frozen=True)
 class SyncPoints:
     """Points in time: those of any of the parts, by arithmetic on the clock or by events."""
@@ -42,6 +45,7 @@ class SyncPoints:
     parts: tuple[Point, ...]
 
 
+@kind("moment")
 @dataclass(frozen=True)
 class Moment:
     """A relation of one row: constants, and the current time where a column has none.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import TypeAlias
 
 import pyarrow as pa
 from sqlglot import exp
@@ -24,14 +25,25 @@ from penstock.sql.binding.context import Binding, Frame, Surroundings, kept
 from penstock.sql.binding.scalars import bound_column, names_in, unwrapped
 from penstock.sql.binding.time_groups import TimeGroup, is_time_group
 
+SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
+AFTER = ("rollup", "cube", "grouping_sets")
+
+_Marks: TypeAlias = tuple[str, ...]
+_MARKS = (pa.int8(), pa.int64())
+"""The types of grouping(a) and of grouping_id(a, b): a mark of each for every key."""
+
 
 @dataclass
 class _Keys:
-    """The keys of a grouping: trees, the columns that hold them, and which sets of them count."""
+    """The keys of a grouping: trees, the columns that hold them, and which sets of them count.
+
+    It is marked where it was written with sets, so that grouping() has a meaning.
+    """
 
     trees: list[exp.Expr]
     columns: list[str]
     sets: list[tuple[int, ...]]
+    marked: bool = False
 
 
 class Grouping:
@@ -53,8 +65,15 @@ class Grouping:
             )
         given = {item.alias.lower(): item.this for item in select.expressions if item.alias}
         partition: list[str] = []
-        for tree in _elements(group):
-            if is_time_group(unwrapped(tree)):
+        leaves = [leaf for element in _elements(group) for leaf in _leaves(element)]
+        if len(leaves) > len(_elements(group)) and found[0].name.lower() == "session_window":
+            self._b.complaints.unsupported(
+                "A session is of one key, and grouping sets have several.",
+                "Group by the session and all keys in a view, and group that one.",
+                found[0],
+            )
+        for tree in leaves:
+            if is_time_group(tree):
                 continue
             if isinstance(tree, exp.Column) and not frame.scope.find(tree.name, None):
                 tree = given.get(tree.name.lower(), tree)
@@ -144,8 +163,16 @@ class Grouping:
             plain = [tree for _, tree in outputs if not self.aggregates(tree)]
             listed: list[list[tuple[exp.Expr, ...]]] = [[(tree,)] for tree in plain]
         else:
+            if _said_twice(group):
+                self._b.complaints.wrong(
+                    "These grouping sets are said in two ways. Write GROUP BY ROLLUP(a), CUBE(b).",
+                    group,
+                )
             listed = [self._sets_of(tree, frame, outputs) for tree in _elements(group)]
-        keys = _Keys([], [], [])
+        keys = _Keys([], [], [], any(isinstance(unwrapped(t), SETS) for t in _elements(group)))
+        if group.args.get("grouping_sets"):
+            for tree in group.expressions:
+                _, frame = self._number(self._key_tree(tree, frame, outputs), keys, frame)
         numbered: list[list[tuple[int, ...]]] = []
         for sets in listed:
             alternatives = []
@@ -241,19 +268,28 @@ class Grouping:
         keys: _Keys,
         carried: tuple[str, ...],
         calls: tuple[AggregateCall, ...],
-    ) -> tuple[Node, list[str]]:
+    ) -> tuple[Node, list[_Marks]]:
         """One aggregate for each grouping set; for several, marks say which keys are left out."""
         every = tuple(range(len(keys.columns)))
-        if keys.sets == [every]:
+        if keys.sets == [every] and not keys.marked:
             names = tuple(dict.fromkeys((*keys.columns, *carried)))
             return Aggregate(plan, names, calls), []
-        marks = [self._b.fresh("grouping") for _ in keys.columns]
+        marks = [tuple(self._b.fresh("grouping") for _ in _MARKS) for _ in keys.columns]
         parts = []
         for chosen in keys.sets:
             columns = [keys.columns[i] for i in chosen]
-            part = Aggregate(plan, tuple(dict.fromkeys((*columns, *carried))), calls)
-            parts.append(self._padded(part, plan, keys, chosen, marks))
+            part = Aggregate(*self._never_of_nothing(plan, (*columns, *carried), keys), calls)
+            parts.append(self._padded(part, plan, keys, chosen, marks, carried, calls))
         return (Union(tuple(parts)) if len(parts) > 1 else parts[0]), marks
+
+    def _never_of_nothing(
+        self, plan: Node, columns: tuple[str, ...], keys: _Keys
+    ) -> tuple[Node, tuple[str, ...]]:
+        """As in Spark, the set of no key has no row of no rows beside others: it groups by 1."""
+        if columns or not keys.columns:
+            return plan, tuple(dict.fromkeys(columns))
+        one = self._b.fresh("one")
+        return Map(plan, (*kept(plan), (one, Literal(1, pa.int32())))), (one,)
 
     def _padded(
         self,
@@ -261,17 +297,21 @@ class Grouping:
         plan: Node,
         keys: _Keys,
         chosen: tuple[int, ...],
-        marks: Sequence[str],
+        marks: Sequence[_Marks],
+        carried: tuple[str, ...],
+        calls: tuple[AggregateCall, ...],
     ) -> Node:
         outputs: list[tuple[str, Expr]] = []
+        wanted = {*carried, *(call.name for call in calls)} - {*keys.columns}
         used = {keys.columns[i] for i in chosen}
         for column in dict.fromkeys(keys.columns):
             kind = plan.schema.field(column).type
             there = column in used
             outputs.append((column, Column(column, kind) if there else Literal(None, kind)))
-        for i, mark in enumerate(marks):
-            outputs.append((mark, Literal(int(i not in chosen), pa.int32())))
-        rest = [name for name in part.schema.names if name not in keys.columns]
+        for i, names in enumerate(marks):
+            value = int(i not in chosen)
+            outputs += [(n, Literal(value, kind)) for n, kind in zip(names, _MARKS, strict=True)]
+        rest = [name for name in part.schema.names if name in wanted]
         return Map(part, (*outputs, *kept(part, rest)))
 
     def _over_groups(
@@ -279,7 +319,7 @@ class Grouping:
         tree: exp.Expr,
         keys: _Keys,
         calls: dict[str, AggregateCall],
-        marks: Sequence[str],
+        marks: Sequence[_Marks],
     ) -> exp.Expr:
         by_text = {k.sql(): c for k, c in zip(keys.trees, keys.columns, strict=True)}
 
@@ -303,18 +343,25 @@ class Grouping:
         return over(tree.copy())
 
     def _mark(
-        self, node: exp.Expr, by_text: dict[str, str], keys: _Keys, marks: Sequence[str]
+        self, node: exp.Expr, by_text: dict[str, str], keys: _Keys, marks: Sequence[_Marks]
     ) -> exp.Expr:
-        """grouping(a), and grouping_id(a, b) with a bit for each."""
-        args = node.expressions or ([node.this] if node.this else keys.trees)
+        """grouping(a), and grouping_id(a, b) with a bit for each; typed as Spark does."""
         if not marks:
-            return exp.Literal.number(0)
+            self._b.complaints.wrong(
+                "This tells grouping sets apart, and there are none. Write GROUP BY ROLLUP(a, b).",
+                node,
+            )
+        if isinstance(node, exp.Grouping) and len(node.expressions) != 1:
+            self._b.complaints.wrong("grouping is of one key: write grouping(a).", node)
         total: exp.Expr | None = None
-        for arg in args:
+        for arg in map(unwrapped, node.expressions or keys.trees):
             if arg.sql() not in by_text:
                 self._b.complaints.wrong("grouping(x) is for an x of GROUP BY; this is none.", node)
             place = [tree.sql() for tree in keys.trees].index(arg.sql())
-            mark = bound_column(marks[place], node)
+            narrow, wide = marks[place]
+            if isinstance(node, exp.Grouping):
+                return bound_column(narrow, node)
+            mark = bound_column(wide, node)
             doubled = total and exp.Mul(this=total, expression=exp.Literal.number(2))
             total = exp.Paren(this=exp.Add(this=doubled, expression=mark)) if doubled else mark
         assert total is not None
@@ -322,12 +369,27 @@ class Grouping:
 
 
 def _elements(group: exp.Group) -> list[exp.Expr]:
-    """What stands in GROUP BY, separated by commas."""
-    found: list[exp.Expr] = list(group.expressions)
-    for key in ("grouping_sets", "cube", "rollup"):
-        value = group.args.get(key)
-        found += value if isinstance(value, list) else [value] if value is not None else []
-    return found
+    """What stands in GROUP BY; WITH ROLLUP and its like after the keys are what they stand for."""
+    keys: list[exp.Expr] = list(group.expressions)
+    for kind, key in ((exp.Rollup, "rollup"), (exp.Cube, "cube")):
+        if group.args.get(key):
+            keys = [kind(expressions=[tree.copy() for tree in keys])]
+    return list(group.args.get("grouping_sets") or keys)
+
+
+def _said_twice(group: exp.Group) -> bool:
+    """Whether several grouping sets stand after the keys, or one after others among them."""
+    after = [one for key in AFTER for one in group.args.get(key) or ()]
+    return len(after) > 1 or (
+        bool(after) and any(isinstance(unwrapped(tree), SETS) for tree in group.expressions)
+    )
+
+
+def _leaves(tree: exp.Expr) -> list[exp.Expr]:
+    """The keys in an element of GROUP BY."""
+    if isinstance(tree, (*SETS, exp.Tuple)):
+        return [leaf for part in tree.expressions for leaf in _leaves(part)]
+    return [unwrapped(tree)]
 
 
 def _flat(parts: Sequence[tuple[exp.Expr, ...]]) -> tuple[exp.Expr, ...]:

@@ -11,9 +11,12 @@ from typing import Any, NoReturn
 import pyarrow as pa
 import sqlglot
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 
 from penstock.algebra.expr import Expr, Literal
+from penstock.algebra.settings import PLAIN, Settings
 from penstock.algebra.times import TIMESTAMP
+from penstock.errors import PenstockError
 from penstock.sql.binding.analyser import AnalysisError
 from penstock.sql.dialect import Penstock
 
@@ -42,6 +45,9 @@ _TEXT = re.compile(r"(?:VARCHAR|CHAR)\s*\(\s*\d+\s*\)")
 class LocalAnalyser:
     """Knows the plain types and their constants; says of anything else that Spark is needed."""
 
+    def settings(self) -> Settings:
+        return PLAIN
+
     def type_of(self, sql: str, columns: pa.Schema) -> pa.DataType:
         """The type in which two numbers or times come together, which is all that is known here."""
         if sql == "coalesce(a, b)":
@@ -67,11 +73,15 @@ class LocalAnalyser:
         return expr if isinstance(expr, Literal) else None
 
     def constant(self, sql: str) -> Literal:
-        tree = sqlglot.parse_one(sql, dialect=Penstock)
+        try:
+            tree = sqlglot.parse_one(sql, dialect=Penstock)
+        except (SqlglotError, PenstockError):
+            _needs_spark(f"The value of {sql}")
         match tree:
             case exp.Neg(this=inner):
                 value = self.constant(inner.sql(Penstock))
-                return Literal(-value.value, value.type)
+                if isinstance(value.value, int | float | Decimal):
+                    return Literal(-value.value, value.type)
             case exp.Literal(is_string=True, this=text):
                 return Literal(str(text), pa.string())
             case exp.Literal(this=text):

@@ -28,8 +28,8 @@ from penstock.algebra.plan import (
     SortKey,
     Union,
     project,
-    rstream,
 )
+from penstock.algebra.streams import rstream
 from penstock.sql.binding import subqueries
 from penstock.sql.binding.context import (
     Answer,
@@ -47,14 +47,6 @@ from penstock.sql.binding.scalars import bound_column, names_in, placed, unwrapp
 from penstock.sql.binding.scopes import Item, Scope
 from penstock.sql.text import one_of
 
-REFUSED = {
-    "connect": ("CONNECT BY", "Follow links with as many joins as there are levels."),
-    "match": ("MATCH_RECOGNIZE", "Number rows with ROW_NUMBER and join a row with the next."),
-    "cluster": ("CLUSTER BY", "Leave it out: a view has no order."),
-    "distribute": ("DISTRIBUTE BY", "Leave it out: a view has no partitions."),
-    "sort": ("SORT BY", "A view has no order: ORDER BY ... LIMIT n keeps the first n rows."),
-    "into": ("SELECT INTO", "Write CREATE VIEW name AS SELECT ..."),
-}
 SET_KINDS: dict[tuple[type[exp.Expr], bool], SetKind] = {
     (exp.Except, True): "except",
     (exp.Except, False): "difference",
@@ -81,7 +73,7 @@ class QueryBinder:
             case exp.SetOperation():
                 answer = self._limited(tree, self._set_operation(tree, around), around)
             case exp.Values():
-                answer = self._values(tree)
+                answer = self._limited(tree, self._values(tree), Surroundings())
                 if around.domain is not None:
                     answer = replace(answer, plan=Join(answer.plan, around.domain))
             case exp.Table():
@@ -109,6 +101,15 @@ class QueryBinder:
             )
         ctes = dict(around.ctes)
         for cte in clause.expressions:
+            if any(
+                cte.alias.lower() == other.alias.lower()
+                for other in clause.expressions
+                if other is not cte
+            ):
+                self.b.complaints.wrong(
+                    f"Two queries in WITH are called {cte.alias}. Rename one of them.",
+                    cte.args["alias"],
+                )
             answer = self.bind(cte.this, Surroundings(None, ctes))
             given = [column.name for column in cte.args["alias"].columns]
             if given and len(given) != len(answer.columns):
@@ -125,9 +126,6 @@ class QueryBinder:
     # --- SELECT ---------------------------------------------------------------------------------
 
     def _select(self, tree: exp.Select, around: Surroundings) -> Answer:
-        for key, (what, instead) in REFUSED.items():
-            if tree.args.get(key):
-                self.b.complaints.unsupported(f"{what} is not supported.", instead, tree.args[key])
         frame, correlated = self.body(tree, around)
         if correlated:
             raise subqueries.correlated(correlated)
@@ -329,9 +327,12 @@ class QueryBinder:
     def _order(
         self, tree: exp.Expr, scope: Scope, outputs: Sequence[tuple[str, exp.Expr]]
     ) -> list[exp.Ordered]:
-        """The keys of ORDER BY that decide which rows stay: there are none without a LIMIT."""
+        """The keys of ORDER BY that decide which rows stay: there are none without a LIMIT.
+
+        They are to be there all the same.
+        """
         clause = tree.args.get("order")
-        if clause is None or not (tree.args.get("limit") or tree.args.get("offset")):
+        if clause is None:
             return []
         names = {name.lower(): value for name, value in outputs}
         keys = []
@@ -339,16 +340,17 @@ class QueryBinder:
             ordered = ordered if isinstance(ordered, exp.Ordered) else exp.Ordered(this=ordered)
             this = unwrapped(ordered.this)
             match this:
+                case exp.Var(this="ALL"):
+                    keys += [placed(_ordered_by(ordered, value), this) for _, value in outputs]
+                    continue
                 case exp.Literal(is_string=False, this=text) if str(text).isdigit():
                     value = self._by_position(int(text), outputs, this)
                 case exp.Column() if not this.table and this.name.lower() in names:
                     value = names[this.name.lower()]
                 case _:
                     value = self.b.names.resolve(this, replace(scope, aliases=names))
-            key = ordered.copy()
-            key.set("this", value.copy())
-            keys.append(key)
-        return keys
+            keys.append(_ordered_by(ordered, value))
+        return keys if tree.args.get("limit") or tree.args.get("offset") else []
 
     def _by_position(
         self, position: int, outputs: Sequence[tuple[str, exp.Expr]], at: exp.Expr
@@ -381,8 +383,11 @@ class QueryBinder:
         clause = tree.args.get(key)
         if clause is None:
             return None
-        tree_of_count = clause.expression if isinstance(clause, exp.Limit | exp.Offset) else clause
-        if isinstance(tree_of_count, exp.Column) and tree_of_count.name.upper() == "ALL":
+        if isinstance(clause, exp.Fetch):
+            tree_of_count = clause.args.get("count") or exp.Literal.number(1)
+        else:
+            tree_of_count = clause.expression
+        if isinstance(tree_of_count, exp.Column | exp.Var) and tree_of_count.name.upper() == "ALL":
             return None
         value = self.b.scalars.expr(tree_of_count, pa.schema([]))
         match value:
@@ -395,7 +400,8 @@ class QueryBinder:
         outputs = [(name, bound_column(column)) for name, column in answer.columns]
         keys: list[SortKey] = []
         frame = Frame(answer.plan, Scope())
-        for ordered in self._order(tree, Scope(), outputs):
+        scope = Scope(tuple(Item(name, column) for name, column in answer.columns))
+        for ordered in self._order(tree, scope, outputs):
             column, frame = self.b.column(ordered.this, frame, "order")
             if column not in [key.column for key in keys]:
                 keys.append(sort_key(column, ordered))
@@ -413,16 +419,19 @@ class QueryBinder:
                 "BY NAME is not supported.", "List the columns in one order on both sides.", tree
             )
         inside = replace(around, null_if_none=False)
-        left, right = self.bind(tree.this, inside), self.bind(tree.expression, inside)
-        if len(left.columns) != len(right.columns):
-            self.b.complaints.wrong(
-                f"The two sides have {len(left.columns)} and {len(right.columns)} columns; they "
-                "need the same number.",
-                tree,
-            )
-        names = [self.b.fresh(name) for name, _ in left.columns]
-        sides = self._aligned(left, right, names, tree, around)
-        columns = tuple(zip((name for name, _ in left.columns), names, strict=True))
+        trees = _links(tree)
+        answers = [self.bind(side, inside) for side in trees]
+        first = answers[0].columns
+        for answer, side in zip(answers, trees, strict=True):
+            if len(answer.columns) != len(first):
+                self.b.complaints.wrong(
+                    f"The two sides have {len(first)} and {len(answer.columns)} columns; they "
+                    "need the same number.",
+                    side if len(trees) > 2 else tree,
+                )
+        names = [self.b.fresh(name) for name, _ in first]
+        sides = self._aligned(answers, names, tree, around)
+        columns = tuple(zip((name for name, _ in first), names, strict=True))
         distinct = bool(tree.args.get("distinct"))
         if distinct or not isinstance(tree, exp.Union):
             for name in names:
@@ -434,24 +443,28 @@ class QueryBinder:
 
     def _aligned(
         self,
-        left: Answer,
-        right: Answer,
+        answers: Sequence[Answer],
         names: Sequence[str],
         tree: exp.Expr,
         around: Surroundings,
-    ) -> tuple[Node, Node]:
-        """Both sides with the same names and types."""
-        outputs: tuple[list[tuple[str, Expr]], list[tuple[str, Expr]]] = ([], [])
-        pairs = zip(left.columns, right.columns, strict=True)
-        for name, ((_, a), (_, c)) in zip(names, pairs, strict=True):
-            first = Column(a, left.plan.schema.field(a).type)
-            second = Column(c, right.plan.schema.field(c).type)
-            wanted = self.b.scalars.common_type(first, second, tree)
-            outputs[0].append((name, self.b.scalars.cast(first, wanted, tree)))
-            outputs[1].append((name, self.b.scalars.cast(second, wanted, tree)))
-        return (
-            Map(left.plan, (*outputs[0], *kept(left.plan, around.carried))),
-            Map(right.plan, (*outputs[1], *kept(right.plan, around.carried))),
+    ) -> tuple[Node, ...]:
+        """All sides with the same names and types: each brings those before it to a common type."""
+        outputs: list[list[tuple[str, Expr]]] = [[] for _ in answers]
+        for place, name in enumerate(names):
+            values: list[Expr] = []
+            for answer in answers:
+                column = answer.columns[place][1]
+                value: Expr = Column(column, answer.plan.schema.field(column).type)
+                before = values[0] if values else value
+                wanted = self.b.scalars.common_type(before, value, tree)
+                if wanted != before.type:
+                    values = [self.b.scalars.cast(other, wanted, tree) for other in values]
+                values.append(self.b.scalars.cast(value, wanted, tree))
+            for output, value in zip(outputs, values, strict=True):
+                output.append((name, value))
+        return tuple(
+            Map(answer.plan, (*output, *kept(answer.plan, around.carried)))
+            for answer, output in zip(answers, outputs, strict=True)
         )
 
     def _values(self, tree: exp.Values) -> Answer:
@@ -476,6 +489,29 @@ class QueryBinder:
         name = tree.sql()
         self.b.constants[name] = table
         return Answer(Scan(name, table.schema), tuple((c, c) for c in columns))
+
+
+def _links(tree: exp.SetOperation) -> list[exp.Expr]:
+    """The two sides; of UNIONs in a row, which may be hundreds, all that they put together."""
+    sides = [tree.expression]
+    while type(tree) is type(tree.this) is exp.Union and _says_the_same(tree.this, tree):
+        tree = tree.this
+        sides.append(tree.expression)
+    return [tree.this, *reversed(sides)]
+
+
+def _says_the_same(union: exp.Union, other: exp.Union) -> bool:
+    """Whether a union has the DISTINCT or ALL of another, and no clause of its own."""
+    own = {key for key, value in union.args.items() if value}
+    same = bool(union.args.get("distinct")) == bool(other.args.get("distinct"))
+    return same and own <= {"this", "expression", "distinct"}
+
+
+def _ordered_by(ordered: exp.Ordered, value: exp.Expr) -> exp.Ordered:
+    """The same order, by a value whose names are resolved."""
+    key = ordered.copy()
+    key.set("this", value.copy())
+    return key
 
 
 def as_stream(plan: Node, output: str) -> Node:

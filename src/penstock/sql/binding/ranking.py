@@ -54,7 +54,11 @@ class Ranking:
         self, select: exp.Select, frame: Frame, trees: Sequence[exp.Expr], carried: tuple[str, ...]
     ) -> tuple[Frame, list[exp.Expr]]:
         """The frame with a column for each function over a window, and the trees that read them."""
-        named = {w.name.lower(): w for w in select.args.get("windows") or ()}
+        named: dict[str, exp.Expr] = {}
+        for window in select.args.get("windows") or ():
+            if window.name.lower() in named:
+                self._b.complaints.wrong(f"Two windows are called {window.name}.", window)
+            named[window.name.lower()] = window
         columns: dict[str, str] = {}
         for tree in trees:
             for node in _windows(tree):
@@ -71,7 +75,7 @@ class Ranking:
         self,
         node: exp.Window,
         frame: Frame,
-        named: dict[str, exp.Expr],
+        named: Mapping[str, exp.Expr],
         carried: tuple[str, ...],
     ) -> tuple[Frame, str]:
         spec = self._spec(node, named)
@@ -99,14 +103,38 @@ class Ranking:
             return self._over_partition(call, frame, over)
         return self._over_frame(call, spec, frame, over)
 
-    def _spec(self, node: exp.Window, named: dict[str, exp.Expr]) -> exp.Expr:
+    def _spec(
+        self, node: exp.Expr, named: Mapping[str, exp.Expr], seen: tuple[str, ...] = ()
+    ) -> exp.Expr:
+        """A window with what it takes from the one it names: the partition, and the order.
+
+        `OVER w` and `w2 AS w` are that window; `(w ORDER BY x)` adds to it what it leaves open.
+        """
         alias = node.args.get("alias")
         if alias is None:
             return node
-        found = named.get(alias.name.lower())
-        if found is None:
+        name = alias.name.lower()
+        if name in seen:
+            self._b.complaints.wrong(f"Window {alias.name} is defined by itself.", alias)
+        if name not in named:
             self._b.complaints.unknown("window", alias.name, named, alias)
-        return found
+        base = self._spec(named[name], named, (*seen, name))
+        adds = [key for key in ("partition_by", "order", "spec") if node.args.get(key)]
+        for key, clause in (("partition_by", "PARTITION BY"), ("order", "ORDER BY")):
+            if key in adds and (key == "partition_by" or base.args.get(key)):
+                self._b.complaints.wrong(
+                    f"{clause} is for the window {alias.name} to say. Write the whole window out: "
+                    "OVER (PARTITION BY a ORDER BY b).",
+                    node,
+                )
+        if adds and base.args.get("spec"):
+            self._b.complaints.wrong(
+                f"Window {alias.name} has a frame, so nothing can be added to it.", node
+            )
+        whole = base.copy()
+        for key in adds:
+            whole.set(key, node.args[key].copy())
+        return whole
 
     def _over(self, spec: exp.Expr, frame: Frame, carried: tuple[str, ...]) -> tuple[Frame, _Over]:
         partition, order = list(carried), []

@@ -100,7 +100,9 @@ class Relations:
         left = Frame(found.joined(self._b).plan, found.scope)
         plan = join(self._b, left, right, kind, on)
         if kind in ("semi", "anti"):
-            scope = found.scope
+            common = [pair[0] for pair in shared]
+            rest = [item for item in found.scope.items if item not in common]
+            scope = replace(found.scope, items=(*common, *rest))
         frame = Frame(plan, scope)
         if kind == "full" and shared:
             frame = self._coalesced(frame, shared)

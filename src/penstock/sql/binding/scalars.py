@@ -16,13 +16,21 @@ from sqlglot import exp
 
 from penstock.algebra import times
 from penstock.algebra.expr import Call, Column, Expr, Literal, is_simple
+from penstock.algebra.settings import CASE, holds_under, is_utc, under, zone_of
 from penstock.errors import PenstockError
 from penstock.sql.binding import types
 from penstock.sql.binding.analyser import Analyser, AnalysisError
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.dialect import Penstock
 from penstock.sql.text import span_of
-from penstock.sql.windows import UNITS
+from penstock.sql.windows import MICROSECONDS, UNITS
+
+MOST_SIMPLE = 250
+"""How deep an expression may be for us to evaluate it; what is deeper is left to Spark, as text."""
+MOST_TEXTS = 30
+"""How many texts in a row stay nested in each other: more of them are one call for Spark."""
+MOST_BLAMED = 50
+"""How deep an expression may be for each of its levels to be asked about by itself."""
 
 COMPARISONS: dict[type[exp.Expr], str] = {
     exp.EQ: "=",
@@ -33,11 +41,13 @@ COMPARISONS: dict[type[exp.Expr], str] = {
     exp.GTE: ">=",
     exp.NullSafeEQ: "<=>",
 }
+CHAINED = (exp.Binary, exp.Bracket, exp.Cast, exp.Unary)
 ARITHMETIC: dict[type[exp.Expr], str] = {exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Mod: "%"}
 
 RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.Lag, exp.Lead, exp.Ntile, exp.PercentRank)
 OF_ROWS = (exp.Window, exp.AggFunc, *RANKS)
 TIME_GROUPS = ("window", "session_window")
+DAY = MICROSECONDS["DAY"]
 
 VOLATILE = {
     *("current_catalog", "current_database", "current_schema", "current_time", "current_user"),
@@ -101,6 +111,8 @@ class Scalars:
     def __init__(self, analyser: Analyser, complaints: Complaints) -> None:
         self._analyser = analyser
         self._complaints = complaints
+        self.settings = analyser.settings()
+        self.exact = (CASE, "true") in self.settings
 
     def expr(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
         """The expression that a tree stands for, over the columns of a plan."""
@@ -129,9 +141,21 @@ class Scalars:
     def cast(self, expr: Expr, kind: pa.DataType, at: exp.Expr) -> Expr:
         """The expression with another type, cast as Spark would."""
         cast = types.widened(expr, kind)
-        if cast is None:
-            cast = Call("cast", (expr,), kind)
-        return cast
+        if cast is not None and holds_under(self.settings, cast):
+            return cast
+        if not self.settings:
+            return Call("cast", (expr,), kind)
+        name = "timestamp_ltz" if kind == times.TIMESTAMP else types.sql_type(kind)
+        return Call(under(self.settings, f"CAST({{0}} AS {name})"), (expr,), kind)
+
+    def ticks(self, time: Expr) -> Expr:
+        """A time as an integer; a day begins, and a clock shows a time, in the session's zone."""
+        if types.is_time(time.type):
+            cast = types.widened(time, times.TIMESTAMP)
+            if cast is None or not holds_under(self.settings, cast):
+                name = "CAST({0} AS timestamp_ltz)"
+                time = Call(under(self.settings, name), (time,), times.TIMESTAMP)
+        return times.micros(time)
 
     def common_type(self, left: Expr, right: Expr, at: exp.Expr) -> pa.DataType:
         """The type in which Spark brings two values together."""
@@ -202,7 +226,7 @@ class Scalars:
 
     def _expr(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
         tree = unwrapped(tree)
-        simple = self._simple(tree, schema)
+        simple = self._simple(tree, schema) if _depth(tree) <= MOST_SIMPLE else None
         return self._opaque(tree, schema) if simple is None else simple
 
     def _simple(self, tree: exp.Expr, schema: pa.Schema) -> Expr | None:
@@ -214,13 +238,18 @@ class Scalars:
             structural = self._structural(tree, schema)
         except _NotSimpleError:
             return None
-        return structural if structural is not None and is_simple(structural) else None
+        return structural if structural is not None and self._is_simple(structural) else None
+
+    def _is_simple(self, expr: Expr) -> bool:
+        """Whether all of it is evaluated outside Spark as Spark would under the settings."""
+        return is_simple(expr) and holds_under(self.settings, expr)
 
     def _structural(self, tree: exp.Expr, schema: pa.Schema) -> Expr | None:
         """A function of simple parts."""
 
         def part(child: exp.Expr) -> Expr:
-            found = self._simple(unwrapped(child), schema)
+            child = unwrapped(child)
+            found = None if isinstance(child, exp.Interval) else self._simple(child, schema)
             if found is None:
                 raise _NotSimpleError
             return found
@@ -304,7 +333,8 @@ class Scalars:
 
     def _literal_as(self, text: str, kind: pa.DataType) -> Literal:
         quoted = exp.Literal.string(text).sql(Penstock)
-        return self._analyser.constant(f"CAST({quoted} AS {types.sql_type(kind)})")
+        name = "timestamp_ltz" if kind == times.TIMESTAMP else types.sql_type(kind)
+        return self._analyser.constant(f"CAST({quoted} AS {name})")
 
     def _case(self, tree: exp.Case, part: Callable[[exp.Expr], Expr]) -> Expr | None:
         result = part(tree.args["default"]) if tree.args.get("default") else types.NULL
@@ -329,8 +359,14 @@ class Scalars:
         time = part(this)
         if not pa.types.is_timestamp(time.type):
             return None
+        if abs(length) >= DAY and time.type == times.TIMESTAMP and not self._all_days_are_equal:
+            return None  # days are those of the calendar
         sign = "+" if isinstance(tree, exp.Add) else "-"
         return times.timestamp_of(times.shifted(times.micros(time), sign, length), time.type)
+
+    @property
+    def _all_days_are_equal(self) -> bool:
+        return is_utc(zone_of(self.settings))
 
     def _constant(self, tree: exp.Expr) -> Literal:
         try:
@@ -361,13 +397,13 @@ class Scalars:
 
     def _known_value(self, tree: exp.Expr) -> Literal | None:
         """What simple functions of constants give; where a part has no value, the whole may."""
-        if tree.find(exp.Column):
+        if tree.find(exp.Column) or _depth(tree) > MOST_SIMPLE:
             return None
         try:
             call = self._structural(tree, pa.schema([]))
         except (_NotSimpleError, PenstockError):
             return None
-        return self._analyser.value(call) if call is not None and is_simple(call) else None
+        return self._analyser.value(call) if call is not None and self._is_simple(call) else None
 
     def named_type(self, text: str, at: exp.Expr) -> pa.DataType:
         try:
@@ -378,8 +414,34 @@ class Scalars:
     def _opaque(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
         names = names_in(tree)
         columns = tuple(Column(name, schema.field(name).type) for name in names)
-        template = _template(tree, names)
-        return Call(template, columns, self._type_of(tree, template, columns, schema))
+        template = _template(self._flat(tree.copy().transform(self._settled), schema), names)
+        kind = self._type_of(tree, template, columns, schema)
+        return Call(under(self.settings, template), columns, kind)
+
+    def _flat(self, tree: exp.Expr, schema: pa.Schema) -> exp.Expr:
+        """Texts in a row as one call: hundreds in each other are too deep for Spark."""
+        whole = exp.Paren(this=tree)
+        for last in reversed(list(tree.find_all(exp.DPipe))):  # what is inside others comes first
+            parts = [] if isinstance(last.parent, exp.DPipe) else list(last.flatten(unnest=False))
+            if len(parts) > MOST_TEXTS:
+                copies = [part.copy() for part in parts]
+                call = exp.Anonymous(this="concat", expressions=copies)
+                if self._is_text(call, schema):
+                    last.replace(call)
+        return whole.this
+
+    def _is_text(self, tree: exp.Expr, schema: pa.Schema) -> bool:
+        used = pa.schema([(name, schema.field(name).type) for name in names_in(tree)])
+        try:
+            return self._analyser.type_of(tree.sql(Penstock), used) == pa.string()
+        except AnalysisError:
+            return False  # a part of a lambda function, or a mistake
+
+    def _settled(self, node: exp.Expr) -> exp.Expr:
+        """What Spark would only find out when rows come, said now."""
+        if _function_name(node) == "current_timezone":
+            return exp.Literal.string(self._analyser.constant("current_timezone()").value)
+        return node
 
     def _type_of(
         self, tree: exp.Expr, template: str, columns: Sequence[Column], schema: pa.Schema
@@ -401,10 +463,33 @@ class Scalars:
         if isinstance(tree, exp.And | exp.Or | exp.Not):
             for condition in tree.iter_expressions():
                 self.predicate(condition, schema)
-        for child in tree.iter_expressions():
+        for child in _operands(tree):
             if isinstance(child, exp.Func | exp.Binary | exp.Cast | exp.Paren | exp.Unary):
                 self._expr(child, schema)
         self._complaints.objection(error, tree)
+
+
+def _operands(tree: exp.Expr) -> list[exp.Expr]:
+    """The parts of an expression; of operators in a row, which may be hundreds, all of theirs."""
+    parts = list(tree.iter_expressions())
+    if _depth(tree) > MOST_BLAMED:
+        while isinstance(tree, CHAINED) and isinstance(tree.this, CHAINED):
+            tree = tree.this
+            parts = [*tree.iter_expressions(), *parts[1:]]
+    return parts
+
+
+def _depth(tree: exp.Expr) -> int:
+    """How deep a tree is when its ANDs and ORs in a row are one, and a CASE is nested choices."""
+    deepest, waiting = 0, [(tree, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        deepest = max(deepest, depth)
+        inside = depth + (len(node.args["ifs"]) if isinstance(node, exp.Case) else 1)
+        for child in node.iter_expressions():
+            same = isinstance(node, exp.Connector) and type(child) is type(node)
+            waiting.append((child, depth if same else inside))
+    return deepest
 
 
 def interval_micros(tree: exp.Expr) -> int | None:

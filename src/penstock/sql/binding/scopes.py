@@ -76,6 +76,8 @@ class Names:
     """Resolves names, and remembers which columns of a domain were named."""
 
     complaints: Complaints
+    exact: bool = False
+    """Whether a name has to be written as it is, upper and lower case."""
     domain_columns: dict[str, None] = field(default_factory=dict)
 
     def resolve(self, tree: exp.Expr, scope: Scope) -> exp.Expr:
@@ -104,6 +106,12 @@ class Names:
         if len(found) > 1:
             owners = one_of(f"{i.relation}.{i.name}" for i in found if i.relation)
             self.complaints.wrong(f"Column {at.name} is ambiguous. Write {owners}.", at)
+        if self.exact and found[0].name not in [part.name for part in at.parts]:
+            self.complaints.wrong(
+                f"There is {found[0].name}, and not {at.name}: with spark.sql.caseSensitive, upper "
+                f"and lower case matter. Write {found[0].name}.",
+                at,
+            )
         if found[0].tree is not None:
             return placed(found[0].tree.copy(), at)
         bound = bound_column(found[0].column, at)
@@ -153,15 +161,15 @@ class Names:
 
 def _columns(tree: exp.Expr) -> Iterator[exp.Column]:
     """The names in a tree that are columns of this query: not of queries in it, nor of lambdas."""
-    if isinstance(tree, exp.Query):
-        return
-    if isinstance(tree, exp.Column) and not isinstance(tree.this, exp.Star):
-        if "bound" not in tree.meta:
-            yield tree
-        return
-    if isinstance(tree, exp.Lambda):
-        parameters = {parameter.name.lower() for parameter in tree.expressions}
-        yield from (c for c in _columns(tree.this) if c.parts[0].name.lower() not in parameters)
-        return
-    for child in tree.iter_expressions():
-        yield from _columns(child)
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, exp.Lambda):
+            parameters = {parameter.name.lower() for parameter in node.expressions}
+            inside = _columns(node.this)
+            yield from (c for c in inside if c.parts[0].name.lower() not in parameters)
+        elif isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
+            if "bound" not in node.meta:
+                yield node
+        elif not isinstance(node, exp.Query):
+            waiting += node.iter_expressions(reverse=True)

@@ -9,22 +9,24 @@ import pyarrow as pa
 import sqlglot
 from sqlglot import exp
 
+from penstock.algebra import operations
+from penstock.algebra.arrival import in_arrival_order
 from penstock.algebra.expr import Call, Column, Expr, Literal, compare, conjunction, promise
-from penstock.algebra.plan import Node, Scan, Upsert, project
+from penstock.algebra.plan import Filter, Node, Scan, Upsert, project
 from penstock.algebra.times import TIMESTAMP
 from penstock.errors import PlanError, SqlContext
 from penstock.sql.binding.analyser import Analyser, AnalysisError
 from penstock.sql.binding.catalog import Relation
+from penstock.sql.binding.clauses import check_read
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.scalars import Scalars
 from penstock.sql.binding.scopes import TIME, Item, Names, Scope
+from penstock.sql.binding.types import shown
 from penstock.sql.dialect import Penstock
 from penstock.sql.rendering import patterns_sql
 from penstock.sql.schemas import SchemaColumn, parse_schema
 from penstock.sql.statements import ByDomain, CreateStream
 from penstock.sql.text import Span
-
-DELETES = ("-", "d", "D")
 
 
 def described(
@@ -73,7 +75,11 @@ def promised(
     checks: Iterable[exp.Expr], schema: pa.Schema, analyser: Analyser, complaints: Complaints
 ) -> Expr | None:
     """Conditions on the columns of a source, as one."""
-    scalars, names = Scalars(analyser, complaints), Names(complaints)
+    checks = list(checks)
+    for check in checks:
+        check_read(check, complaints)
+    scalars = Scalars(analyser, complaints)
+    names = Names(complaints, scalars.exact)
     scope = Scope(tuple(Item(name, name) for name in schema.names))
     found = [scalars.predicate(names.resolve(check, scope), schema) for check in checks]
     return conjunction(tuple(found)) if found else None
@@ -86,23 +92,43 @@ def domains(statement: CreateStream) -> tuple[exp.Expr, ...]:
 
 
 def tagged(
-    scan: Node, key: tuple[str, ...], operation: str | None, hidden: Collection[str | None] = ()
+    scan: Node,
+    key: tuple[str, ...],
+    operation: str | None,
+    hidden: Collection[str | None] = (),
+    sequence: str | None = None,
 ) -> Node:
     """The Tagger: a row replaces the last one of its key, or takes it away.
 
-    The columns that say how are hidden.
+    The columns that say how are hidden. Of rows of one time the last one is that with the largest
+    sequence; without one, or where it is equal, that which arrived last.
     """
-    plan = Upsert(scan, key, deleted=_deleted(scan, operation)) if key else scan
     shown = [name for name in scan.schema.names if name not in hidden]
+    if not key:
+        return scan if shown == scan.schema.names else project(scan, shown)
+    order = () if sequence is None else (sequence,)
+    rows, deleted = scan, None
+    if operation is not None:
+        rows = Filter(scan, operations.among(operation, operations.UPSERTS + operations.DELETES))
+        deleted = operations.among(operation, operations.DELETES)
+    plan = Upsert(rows, key, order, deleted, arrival=in_arrival_order(rows))
     return plan if shown == scan.schema.names else project(plan, shown)
 
 
-def _deleted(scan: Node, operation: str | None) -> Expr | None:
-    if operation is None:
-        return None
-    column = Column(operation, scan.schema.field(operation).type)
-    tests = tuple(compare("=", column, Literal(text, pa.string())) for text in DELETES)
-    return Call("or", tests, pa.bool_())
+def check_sequence(statement: CreateStream, kind: pa.DataType | None = None) -> None:
+    """An error where rows have no use for their sequence, or it is of a type without an order."""
+    if statement.sequence is not None and not statement.key:
+        Complaints(statement).unsupported(
+            "SEQUENCE BY says which row of a key is the last one, and this stream has none.",
+            f"Write KEY (id) SEQUENCE BY {statement.sequence}.",
+            statement.sequence,
+        )
+    if statement.sequence is not None and kind is not None and pa.types.is_nested(kind):
+        Complaints(statement).wrong(
+            f"{statement.sequence} is {shown(kind)}, which has no order; a sequence is a number, "
+            "a time or a text.",
+            statement.sequence,
+        )
 
 
 def _type(column: SchemaColumn, analyser: Analyser) -> pa.DataType:

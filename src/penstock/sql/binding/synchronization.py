@@ -7,19 +7,22 @@ point is the current time, as of a set of points.
 
 from __future__ import annotations
 
-from math import gcd
+from math import gcd, lcm
 
 import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra import times
+from penstock.algebra.calendar import Midnights
 from penstock.algebra.expr import Call, Column, Expr, Literal, compare
 from penstock.algebra.plan import Filter, Node, Periodic
 from penstock.sql.binding.analyser import Analyser
 from penstock.sql.binding.catalog import CLOCKS, Catalog, Moment, Point, Relation, SyncPoints
+from penstock.sql.binding.clauses import check_read
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.joins import conjuncts
 from penstock.sql.binding.scalars import Scalars, interval_micros, unwrapped
+from penstock.sql.binding.timing import every
 from penstock.sql.statements import Query
 
 EVERY = SyncPoints((Periodic(1),))
@@ -30,7 +33,26 @@ MOST_PARTS = 64
 def bind_points(query: Query, catalog: Catalog, analyser: Analyser) -> SyncPoints | Moment | None:
     """What a query over the clock stands for; None for a query over anything else."""
     complaints = Complaints(query)
-    return _Points(catalog, Scalars(analyser, complaints), complaints).bind(query.tree)
+    found = _Points(catalog, Scalars(analyser, complaints), complaints).bind(query.tree)
+    if found is not None:
+        check_read(query.tree, complaints)
+        _check_points(query.tree, complaints)
+    return found
+
+
+UNREAD = ("with_", "having", "qualify", "windows", "limit", "offset", "laterals", "by_name")
+
+
+def _check_points(tree: exp.Expr, complaints: Complaints) -> None:
+    """Points in time are a set: no clause of a query over them may say more than which they are."""
+    for node in tree.walk():
+        key = next((key for key in UNREAD if node.args.get(key)), None)
+        if key is not None and isinstance(node, exp.Query):
+            complaints.unsupported(
+                f"{key.strip('_').upper()} cannot pick points in time.",
+                "Write a condition in WHERE: timepoint % 2 = 0.",
+                node,
+            )
 
 
 class _Points:
@@ -110,17 +132,32 @@ class _Points:
             case exp.EQ(this=a, expression=b):
                 for left, right in ((a, b), (b, a)):
                     if (period := self._period(unwrapped(left))) is not None:
-                        return SyncPoints((Periodic(period, self._length(right) % period),))
+                        return SyncPoints((self._every(period, self._length(right), tree),))
             case exp.In(this=this, expressions=[_, *_] as offsets):
                 if (period := self._period(unwrapped(this))) is not None:
                     lengths = [self._length(offset) % period for offset in offsets]
-                    return SyncPoints(tuple(Periodic(period, n) for n in dict.fromkeys(lengths)))
+                    parts = [self._every(period, n, tree) for n in dict.fromkeys(lengths)]
+                    return SyncPoints(tuple(parts))
         unit = "2" if self._catalog.integer_time else "INTERVAL 2 MINUTES"
         self._complaints.unsupported(
             "Time points are picked out by remainders.",
             f"Write timepoint % {unit} = 0, with AND, OR and IN.",
             tree,
         )
+
+    def _every(self, period: int, offset: int, at: exp.Expr) -> Point:
+        found = every(self._scalars, period, self._catalog)
+        if isinstance(found, Periodic):
+            return Periodic(period, offset % period)
+        if offset:
+            self._complaints.unsupported(
+                f"Days begin at midnight in {found.zone}, and the clocks there may skip a time of "
+                "the day.",
+                "Write timepoint % INTERVAL 1 DAY = 0, or bind the view with "
+                "spark.sql.session.timeZone set to UTC.",
+                at,
+            )
+        return found
 
     def _period(self, tree: exp.Expr) -> int | None:
         if not isinstance(tree, exp.Mod) or not self._is_timepoint(unwrapped(tree.this)):
@@ -150,7 +187,7 @@ class _Points:
         left, right = self._side(tree.this), self._side(tree.expression)
         if left is None or right is None:
             return None
-        if not any(isinstance(p, Periodic) for p in (*left.parts, *right.parts)):
+        if not any(isinstance(p, Periodic | Midnights) for p in (*left.parts, *right.parts)):
             return None
         if isinstance(tree, exp.Union):
             return SyncPoints(tuple(dict.fromkeys((*left.parts, *right.parts))))
@@ -186,6 +223,17 @@ class _Points:
             case Periodic(), Periodic():
                 met = meet(a, b)
                 return [met] if met is not None else []
+            case (Periodic(1), Midnights() as days) | (Midnights() as days, Periodic(1)):
+                return [days]
+            case Midnights(), Midnights() if a.zone == b.zone:
+                return [Midnights(lcm(a.days, b.days), a.zone)]
+            case (Midnights(), _) | (_, Midnights()):
+                self._complaints.unsupported(
+                    "Midnights of a zone coincide with midnights of the same zone only.",
+                    "Write them as two views, or filter the events in a view: "
+                    "WHERE ts = date_trunc('DAY', ts).",
+                    at,
+                )
             case Periodic(), Node():
                 return [_at_points(b, a)]
             case Node(), Periodic():

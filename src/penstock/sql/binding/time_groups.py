@@ -11,7 +11,8 @@ from sqlglot import exp
 
 from penstock.algebra import times
 from penstock.algebra.expr import Column, Expr, Literal, compare
-from penstock.algebra.plan import Filter, Map, Node, Session, Union, append_only, time_column
+from penstock.algebra.plan import Filter, Map, Node, Session, Union, append_only
+from penstock.algebra.streams import time_column
 from penstock.sql.binding import types
 from penstock.sql.binding.context import Binding, Frame, kept
 from penstock.sql.binding.scalars import TIME_GROUPS, bound_column, interval_micros, is_bound
@@ -128,7 +129,7 @@ class TimeGroup:
         right = time.type in types.INTEGERS if self.b.catalog.integer_time else True
         if not (right and (types.is_time(time.type) or time.type in types.INTEGERS)):
             self._wrong(f"The first argument is a time; this is {types.shown(time.type)}.")
-        return times.micros(time)
+        return self.b.scalars.ticks(time)
 
     def _shown(self, ticks: Expr, time: Expr) -> Expr:
         if time.type in types.INTEGERS:

@@ -9,6 +9,8 @@ import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra import times
+from penstock.algebra.arrival import in_arrival_order
+from penstock.algebra.calendar import DAY, UTC, Midnights, zone_named
 from penstock.algebra.expr import Call, Expr, Literal, compare
 from penstock.algebra.plan import (
     Node,
@@ -19,13 +21,14 @@ from penstock.algebra.plan import (
     Sync,
     Window,
     append_only,
-    time_column,
 )
+from penstock.algebra.settings import is_utc, zone_of
+from penstock.algebra.streams import time_column
 from penstock.sql import windows
 from penstock.sql.binding import types
 from penstock.sql.binding.catalog import Catalog, Relation, SyncPoints
 from penstock.sql.binding.context import Binding, Frame
-from penstock.sql.binding.scalars import interval_micros, names_in, unwrapped
+from penstock.sql.binding.scalars import Scalars, interval_micros, names_in, unwrapped
 from penstock.sql.text import Name
 
 UNNAMED = "this query"
@@ -65,13 +68,25 @@ def windowed(b: Binding, plan: Node, window: windows.Window, of: str, at: exp.Ex
             return Window(plan, "sliding", length(b, size, place))
         case windows.RangeWindow(size, windows.Duration() as slide):
             inner = Window(plan, "sliding", length(b, size, place))
-            return Sync(inner, (Periodic(length(b, slide, place)),))
+            return Sync(inner, (every(b.scalars, length(b, slide, place), b.catalog),))
         case windows.FixedWindow(size):
-            return Window(plan, "fixed", length(b, size, place))
+            long = length(b, size, place)
+            days = every(b.scalars, long, b.catalog)
+            zone = days.zone if isinstance(days, Midnights) else UTC
+            return Window(plan, "fixed", long, zone)
         case windows.RowsWindow(rows, partition):
             columns = [_column(b, name, plan, of) for name in partition]
-            return RowWindow(plan, rows, tuple(columns))
+            return RowWindow(plan, rows, tuple(columns), arrival=in_arrival_order(plan))
     return Window(plan, "sliding", 1)
+
+
+def every(scalars: Scalars, length: int, catalog: Catalog) -> Periodic | Midnights:
+    """The multiples of a length of time; days begin at the midnights of the session's zone."""
+    zone = zone_of(scalars.settings)
+    if catalog.integer_time or length % DAY or is_utc(zone):
+        return Periodic(length)
+    zone_named(zone)
+    return Midnights(length // DAY, zone)
 
 
 def length(b: Binding, duration: windows.Duration, at: Name) -> int:
@@ -172,6 +187,12 @@ def _points(b: Binding, moving: exp.Expr) -> tuple[Periodic, ...]:
     """Where a view over the clock says what time it is: the points at which that changes."""
     found = [point for node in moving.walk() for point in node.meta.get("points", ())]
     periods = tuple(point for point in found if isinstance(point, Periodic))
+    if any(isinstance(point, Midnights) for point in found):
+        b.complaints.unsupported(
+            "A time that moves with the midnights of a zone cannot be compared with.",
+            "Compare with NOW(), and synchronize the stream: FROM s SYNC BY midnights.",
+            moving,
+        )
     if len(periods) < len(found):
         b.complaints.unsupported(
             "A time that moves with events cannot be compared with.",
@@ -255,4 +276,4 @@ def _ticks(b: Binding, tree: exp.Expr, frame: Frame) -> Expr:
         b.complaints.wrong(
             f"NOW() is {now} here, and this is {kind}. Compare it with a time.", tree
         )
-    return times.micros(value)
+    return b.scalars.ticks(value)

@@ -14,9 +14,10 @@ from penstock.algebra.plan import Map, Node, SortKey
 from penstock.rewrite.progress import with_closing
 from penstock.sql.binding.analyser import Analyser
 from penstock.sql.binding.catalog import Catalog
+from penstock.sql.binding.clauses import check_read
 from penstock.sql.binding.closing import final
 from penstock.sql.binding.complaints import Complaints
-from penstock.sql.binding.context import Binding, Surroundings
+from penstock.sql.binding.context import Binding, CorrelatedError, Surroundings
 from penstock.sql.binding.query import QueryBinder, as_stream, sort_key
 from penstock.sql.binding.scalars import Scalars
 from penstock.sql.binding.scopes import Names
@@ -42,9 +43,16 @@ def bind_query(
 ) -> BoundView:
     """What a query means. A view needs unique names of columns; an answer gets them."""
     complaints = Complaints(query)
+    check_read(query.tree, complaints)
     scalars = Scalars(analyser, complaints)
-    binding = Binding(catalog, scalars, complaints, Names(complaints))
-    answer = QueryBinder(binding).bind(query.tree, Surroundings())
+    binding = Binding(catalog, scalars, complaints, Names(complaints, scalars.exact))
+    try:
+        answer = QueryBinder(binding).bind(query.tree, Surroundings())
+    except CorrelatedError as error:
+        complaints.unsupported(
+            f"A query inside this one reads {error} of a query further out, where it cannot.",
+            "Join with what it reads in FROM, or select the column on the way.",
+        )
     names = [name for name, _ in answer.columns]
     if columns:
         if len(columns) != len(names):

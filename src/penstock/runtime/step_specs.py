@@ -1,0 +1,57 @@
+"""What tasks are told of a step, for any part of the views that it is to be made for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from penstock.physical.closing import Said
+from penstock.physical.expiry.choosing import Chooser
+from penstock.physical.program import Program
+from penstock.runtime import upkeep
+from penstock.runtime.punctuating import answers, closing
+from penstock.runtime.task import StepSpec
+from penstock.state.compaction import Use
+from penstock.state.manifest import Manifest
+from penstock.state.run import AreaSpec
+
+
+@dataclass(frozen=True)
+class StepSpecs:
+    """Of the step from a manifest's frontier to `w1`.
+
+    `said` is what punctuations say of sources, `kept` are the areas that are only compacted, `uses`
+    tells how areas were used before, and `review` whether what punctuations close is looked for.
+    """
+
+    manifest: Manifest
+    w1: int
+    directory: Path
+    tasks: int
+    said: Said
+    kept: Mapping[str, AreaSpec]
+    expiry: Chooser
+    uses: Mapping[str, Use]
+    review: bool
+
+    def of(self, program: Program) -> StepSpec:
+        areas = {name: self.manifest.area(name) for name in (*program.specs(), *self.kept)}
+        kernels = answers(program, self.said)
+        closed = closing(program, kernels)
+        frontiers = {name: area.frontier for name, area in areas.items()}
+        frontiers |= dict.fromkeys(program.lanes, self.w1)
+        reviewed = closed if self.review else {}
+        return StepSpec(
+            program,
+            self.directory,
+            self.manifest.frontier,
+            self.w1,
+            self.tasks,
+            areas,
+            upkeep.compactions(areas, frontiers, self.tasks, reviewed, self.uses),
+            self.kept,
+            self.expiry.told(program, kernels),
+            closed,
+            merging=upkeep.bytes_to_merge(self.uses, self.tasks),
+        )

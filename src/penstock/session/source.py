@@ -1,0 +1,121 @@
+"""A source in Python: rows in, promises about them, and what was not accepted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from penstock.boundary import public
+from penstock.element import INF
+from penstock.runtime import checkpoints
+from penstock.runtime.engine import Engine
+from penstock.runtime.jobs import read_view
+from penstock.runtime.places import rows_file
+from penstock.runtime.reading import Reading, time_of
+from penstock.runtime.rejected import rejected_area
+from penstock.runtime.rows import columns_of, table_of
+from penstock.runtime.runner import Runner
+from penstock.runtime.sources import IngestReport, late_area
+from penstock.runtime.times import Time, ticks
+from penstock.state.producers import BatchId
+from penstock.state.run import AreaSpec
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from penstock.runtime.rows import Rows
+    from penstock.session.session import Session
+
+
+@public
+class Source:
+    def __init__(self, session: Session, engine: Engine, runner: Runner, name: str) -> None:
+        self._session = session
+        self._engine = engine
+        self._runner = runner
+        self.name = name
+
+    def append(self, rows: Rows, batch: str | None = None) -> dict[str, Any]:
+        """One batch: dicts, tuples, an Arrow table, a pandas or Spark DataFrame, a Parquet file.
+
+        `batch` names it, as a producer and a number: `loader-1/17`. A batch of a name that was
+        received before is not received again, whatever crashed in between.
+
+        Of a file, given by its path, only the columns are read that views need. Where steps are
+        made in the background and fall behind, this waits for the one under way.
+        """
+        self._runner.check()
+        report = self._received(rows, None if batch is None else BatchId.parse(batch))
+        if report.duplicate:
+            return {"accepted": 0, "late": 0, "duplicate": 1}
+        self._runner.wake(report.accepted)
+        counts: dict[str, Any] = {"accepted": report.accepted, "late": report.late}
+        if report.broken:
+            counts["ungrammatical"] = report.broken
+        if report.rejected:
+            counts |= {"rejected": report.rejected, "reasons": report.reasons}
+        return counts
+
+    def _received(self, rows: Rows, batch: BatchId | None) -> IngestReport:
+        from pyspark.sql import DataFrame
+
+        if isinstance(rows, str | Path):
+            return self._engine.receive_file(self.name, rows_file(rows), batch)
+        given = self._engine.source(self.name).given
+        if isinstance(rows, DataFrame):
+            return self._engine.receive_rows(self.name, columns_of(rows, given), batch)
+        table, rejected = table_of(rows, given)
+        return self._engine.receive_table(self.name, table, batch, rejected)
+
+    def attach(self, rows: DataFrame, **trigger: Any) -> StreamingQuery:
+        """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""
+
+        engine, name = self._engine, self.name
+        state = engine.source_state(engine.source(name).name)
+        checkpoint = checkpoints.place_of(engine.directory, name, state)
+        checkpoints.check_agrees(checkpoint, name, state)
+
+        def receive(batch: DataFrame, number: int) -> None:
+            checkpoints.check_next(checkpoint, name, engine.source_state(name), number)
+            report = engine.receive_rows(name, batch, number)
+            self._runner.wake(report.accepted)
+
+        columns = columns_of(rows, engine.source(name).given)
+        writer = columns.writeStream.foreachBatch(receive)
+        writer = writer.queryName(f"penstock {name}")
+        if trigger:
+            writer = writer.trigger(**trigger)
+        query = writer.option("checkpointLocation", str(checkpoint)).start()
+        self._session.stop_in_the_end(name, query)
+        return query
+
+    def advance(self, to: Time) -> None:
+        """A heartbeat: no more rows before `to`."""
+        self._engine.promise(self.name, ticks(to))
+        self._runner.wake()
+
+    def end(self) -> None:
+        """The stream is over."""
+        self._engine.promise(self.name, INF)
+        self._runner.wake()
+
+    def idle(self) -> None:
+        """Hold nobody back until the next batch comes."""
+        self._engine.set_idle(self.name)
+        self._runner.wake()
+
+    def late(self) -> DataFrame:
+        """The rows that came too late or without a time, where the source keeps them."""
+        return self._kept_aside(late_area(self._engine.source(self.name)))
+
+    def rejected(self) -> DataFrame:
+        """The records that could not be taken: text, file, position, reason, and when that was."""
+        self._engine.source(self.name)
+        return self._kept_aside(rejected_area(self.name))
+
+    def _kept_aside(self, area: AreaSpec) -> DataFrame:
+        definition = self._engine.source(self.name)
+        refs = self._engine.manifest.area(area.name).refs
+        everything = Reading("rows", area, refs, self._engine.runs, time_of([definition]))
+        return read_view(self._session.spark, everything, self._engine.tasks)

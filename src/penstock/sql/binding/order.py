@@ -1,0 +1,51 @@
+"""The order in which the rows of an answer are shown, which is no part of its plan."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from penstock.algebra.plan import SortKey
+from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.query import sort_key
+from penstock.sql.dialect import Penstock
+from penstock.sql.statements import Query
+
+
+def order_of(query: Query, names: Sequence[str]) -> list[tuple[str, SortKey]]:
+    """What ORDER BY names, as SQL over the columns of the answer, and how each is sorted."""
+    clause = query.tree.args.get("order")
+    found = []
+    for ordered in clause.expressions if clause is not None else ():
+        ordered = ordered if isinstance(ordered, exp.Ordered) else exp.Ordered(this=ordered)
+        key = _by_number(ordered.this, names)
+        _check(key, names, Complaints(query))
+        text = key.transform(_without_relation).sql(Penstock)
+        found.append((text, sort_key(text, ordered)))
+    return found
+
+
+def _by_number(key: exp.Expr, names: Sequence[str]) -> exp.Expr:
+    """The column that a number stands for."""
+    if isinstance(key, exp.Literal) and key.name.isdigit() and 0 < int(key.name) <= len(names):
+        return exp.column(names[int(key.name) - 1], quoted=True)
+    return key
+
+
+def _check(key: exp.Expr, names: Sequence[str], complaints: Complaints) -> None:
+    known = [name.lower() for name in names]
+    for node in key.walk():
+        if isinstance(node, exp.Query | exp.AggFunc | exp.Window) or (
+            isinstance(node, exp.Column) and node.name.lower() not in known
+        ):
+            complaints.unsupported(
+                f"ORDER BY {node.sql(Penstock)} is no column of the answer.",
+                "Select it too, under a name, and order by that.",
+                key,
+            )
+
+
+def _without_relation(node: exp.Expr) -> exp.Expr:
+    """`a.k` as the answer calls it: k."""
+    return exp.column(node.this.copy()) if isinstance(node, exp.Column) else node
