@@ -15,7 +15,8 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,7 +29,7 @@ from penstock.errors import PenstockError
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
 from penstock.session import Session
-from penstock.testing.driver_jobs import DriverJobs
+from penstock.testing.driver_jobs import SETTINGS, DriverJobs
 from penstock.testing.engine_runs import read_locally
 
 if TYPE_CHECKING:
@@ -36,6 +37,14 @@ if TYPE_CHECKING:
 
 TABLE = re.compile(r"-- TABLE (\w+) \((.*?)\):(.*)")
 REFUSED = "-- REFUSED"
+ORACLE = {
+    **SETTINGS,
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.ui.explainMode": "simple",
+}
+"""What makes plain Spark quick on a handful of rows."""
 
 
 @dataclass(frozen=True)
@@ -94,16 +103,20 @@ class Answer:
 
 def differences(spark: SparkSession, cases: Cases) -> list[str]:
     """What Penstock and Spark do not agree on, with both answers."""
-    plain = [_by_spark(spark, cases, question.text) for question in cases.questions]
-    with _session(spark) as db:
+    oracle = session_with(spark, ORACLE)
+    for table in cases.tables:
+        oracle.createDataFrame(_rows(spark, table)).coalesce(1).createOrReplaceTempView(table.name)
+    with ThreadPoolExecutor(1) as other, _session(spark) as db:
+        plain = [other.submit(_by_spark, oracle, question.text) for question in cases.questions]
         for table in cases.tables:
-            _declare(db, spark, table)
+            _declare(db, _rows(spark, table), table)
         refused = []
         for i, question in enumerate(cases.questions):
             refused.append(_created(db, f"v{i}", question.text))
         db.step()
         found = []
-        for i, (question, wanted) in enumerate(zip(cases.questions, plain, strict=True)):
+        for i, (question, future) in enumerate(zip(cases.questions, plain, strict=True)):
+            wanted = future.result()
             answers = {"view": refused[i] or _of_view(db, f"v{i}"), "query": _asked(db, question)}
             if "Two columns are called" in answers["view"].error:
                 del answers["view"]
@@ -118,14 +131,25 @@ def differences(spark: SparkSession, cases: Cases) -> list[str]:
 def _session(spark: SparkSession) -> Iterator[Session]:
     with TemporaryDirectory(prefix="comparison-") as directory:
         options = Options(tasks=1, unbounded="allow")
-        with Session(Engine(Path(directory), DriverJobs(spark), options), spark) as db:
+        quick = session_with(spark, SETTINGS)
+        with Session(Engine(Path(directory), DriverJobs(spark), options), quick) as db:
             yield db
 
 
-def _declare(db: Session, spark: SparkSession, table: Table) -> None:
+def session_with(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    session = spark.newSession()
+    for name, value in settings.items():
+        session.conf.set(name, value)
+    return session
+
+
+def _rows(spark: SparkSession, table: Table) -> pa.Table:
+    return spark.sql(table.select).toArrow()
+
+
+def _declare(db: Session, rows: pa.Table, table: Table) -> None:
     time = table.columns.split(",")[-1].split()[0]
     db.sql(f"CREATE SOURCE {table.name} ({table.columns}) EVENT TIME {time}")
-    rows = spark.sql(table.select).toArrow()
     if rows.num_rows:
         db.source(table.name).append(rows)
     db.source(table.name).end()
@@ -153,11 +177,7 @@ def _asked(db: Session, question: Question) -> Answer:
         return failed(error)
 
 
-def _by_spark(spark: SparkSession, cases: Cases, text: str) -> Answer:
-    session = spark.newSession()
-    session.conf.set("spark.sql.shuffle.partitions", "1")
-    for table in cases.tables:
-        session.sql(table.select).createOrReplaceTempView(table.name)
+def _by_spark(session: SparkSession, text: str) -> Answer:
     try:
         return answer_of(session.sql(text).toArrow())
     except Exception as error:
