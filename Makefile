@@ -18,7 +18,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
 
 test: check ## Check, then run every test, two files at a time
-	@$(PY) -m pytest -n 2 --dist loadfile
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-fast: $(STAMP) ## Run the tests that need neither Spark nor minutes
 	@$(PY) -m pytest -n 2 -m "not spark and not long"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,15 @@ if TYPE_CHECKING:
 # A busy machine is not a bug: properties have no time limit.
 settings.register_profile("penstock", deadline=None)
 settings.load_profile("penstock")
+MARKS = ("spark", "long")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes longest first, so that two processes end together: Spark, then many random cases,
+    and of these the files of few tests."""
+    tests = Counter(item.path for item in items)
+    kinds = {mark: {item.path for item in items if mark in item.keywords} for mark in MARKS}
+    items.sort(key=lambda item: (*(item.path not in kinds[m] for m in MARKS), tests[item.path]))
 
 
 @pytest.fixture(scope="session")
