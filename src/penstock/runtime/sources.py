@@ -154,9 +154,9 @@ def late_area(source: SourceDefinition) -> AreaSpec:
     return AreaSpec(f"late {source.name}", source.schema, tuple(source.schema.names), order="time")
 
 
-def aside_areas(source: SourceDefinition) -> tuple[str, ...]:
-    """The names of the areas of what a source did not accept."""
-    return late_area(source).name, rejected_area(source.name).name
+def aside_areas(source: SourceDefinition) -> tuple[AreaSpec, ...]:
+    """The areas of what a source did not accept."""
+    return late_area(source), rejected_area(source.name)
 
 
 def input_area(source: SourceDefinition) -> AreaSpec:
@@ -171,6 +171,11 @@ def input_area(source: SourceDefinition) -> AreaSpec:
         if not source.arrival:
             key = tuple(f.name for f in source.schema if pa.types.is_primitive(f.type))
     return AreaSpec(f"input {source.name}", schema, key, order="time")
+
+
+def kept_areas(source: SourceDefinition) -> tuple[AreaSpec, ...]:
+    """The areas of rows that are kept of a source, and that no step reads."""
+    return input_area(source), *aside_areas(source)
 
 
 @dataclass
