@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 
 import pyarrow as pa
@@ -12,6 +13,8 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column
 from penstock.runtime.options import Options
 from penstock.runtime.sources import SourceDefinition
+from penstock.session import Session
+from penstock.state import changelog
 from penstock.testing.local_session import local_session
 from penstock.testing.scripts import (
     COLLECT,
@@ -110,9 +113,16 @@ def _jitter(rng: Random) -> int:
     return rng.choice((0, 1, 2, 4, 7, 9, -3, -12))
 
 
+def merging_often(directory: Path, options: Options) -> Session:
+    """A session without Spark whose steps merge publications whenever there are two of a level."""
+    changelog.FAN = 2
+    return local_session(directory, options)
+
+
 def script(
-    ops: Sequence[Operation], options: Options | None = None, open: Open = local_session
+    ops: Sequence[Operation], options: Options | None = None, open: Open = merging_often
 ) -> Script:
+    """A script, run in processes of its own."""
     return Script(Plans(SOURCES, VIEWS), ops, options or Options(tasks=2, grace=0.0), open)
 
 

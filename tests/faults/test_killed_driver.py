@@ -36,6 +36,7 @@ POINTS = (
     "penstock.state.log.Log._checkpoint",
     "penstock.state.store.SegmentWriter.write",
     "penstock.state.store._ChecksummedPart.write",
+    "penstock.state.changelog.merged",
     "penstock.state.compaction.merge",
     "penstock.runtime.task.RoundTask.run",
     "penstock.runtime.engine.Engine.step",

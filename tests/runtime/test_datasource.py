@@ -26,6 +26,7 @@ from penstock.runtime import datasource
 from penstock.runtime.datasource import PenstockDataSource
 from penstock.runtime.options import Options
 from penstock.session import Session
+from penstock.state import changelog
 from penstock.testing.local_session import local_session
 
 if TYPE_CHECKING:
@@ -191,8 +192,12 @@ def test_what_is_missing_says_so(db: Session, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_batches_of_a_stream_add_up_to_the_changes(seed: int, tmp_path: Path) -> None:
+def test_batches_of_a_stream_add_up_to_the_changes(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However often publications are merged meanwhile."""
     rng = Random(seed)
+    monkeypatch.setattr(changelog, "FAN", (2, 3, 8)[seed])
     with opened(tmp_path / "state") as db:
         queries = {name: Query(source(db.path, name, what="changes")) for name in ("c", "w")}
         seen: dict[str, Counter[tuple[Any, ...]]] = {name: Counter() for name in queries}
@@ -233,7 +238,9 @@ def test_a_stream_may_begin_at_a_time_and_end_where_it_began(db: Session) -> Non
     now = Query(source(db.path, "w", what="changes"))
     now.reader.prepareForTriggerAvailableNow()
     published = frame(db.view("w").changes())
-    move(db, 40, Random(0))
+    for t in range(40, 70, 3):
+        move(db, t, Random(0))
+    assert db.engine.manifest.changelogs["w"][0].level > 0, "what was to be read was merged"
     assert now.reader.reportLatestOffset() != later.reader.reportLatestOffset()
     assert now.batch() == published
     now.reader.prepareForTriggerAvailableNow()

@@ -32,6 +32,7 @@ from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailable
 from pyspark.sql.types import StructType
 
 from penstock.boundary import public
+from penstock.element import BEGIN
 from penstock.errors import PlanError, StateError
 from penstock.runtime.definitions import sources_and_views
 from penstock.runtime.reading import CommittedView, Reading, committed_view
@@ -168,10 +169,11 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._source = source
         self._schema = schema
         self._known: Manifest | None = None
-        self._last: int | None = None
+        self._end: _Offset | None = None
 
     def prepareForTriggerAvailableNow(self) -> None:
-        self._last = self._view().manifest.version
+        """The query ends where the view is now, whatever is published or merged meanwhile."""
+        self._end = self._latest(self._view()) or _Offset(0, BEGIN)
 
     def initialOffset(self) -> dict[str, int]:
         view = self._view()
@@ -185,13 +187,13 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 f"its latest version is {view.manifest.version}, but {begun.version} was read "
                 "before: it is not the same any more. Begin with a new checkpoint",
             )
-        latest = self._latest(view)
+        latest = self._end or self._latest(view)
         if latest is None or latest.version <= begun.version:
             return start
         return _Offset(latest.version, max(latest.frontier, begun.frontier)).to_json()
 
     def reportLatestOffset(self) -> dict[str, int] | None:
-        latest = self._latest(self._view())
+        latest = self._end or self._latest(self._view())
         return None if latest is None else latest.to_json()
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
@@ -219,11 +221,9 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return view
 
     def _latest(self, view: CommittedView) -> _Offset | None:
-        """How far the publications go, those until the query began where it is to end there."""
-        for entry in reversed(view.publications):
-            if self._last is None or entry.version <= self._last:
-                return _Offset(entry.version, entry.w1)
-        return None
+        """How far the publications go."""
+        log = view.publications
+        return _Offset(log[-1].version, log[-1].w1) if log else None
 
 
 def _arrow(schema: StructType) -> pa.Schema:

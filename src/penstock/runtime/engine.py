@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -48,6 +49,7 @@ from penstock.runtime.failures import (
     held,
     holders,
     resumed,
+    rows_held,
     stepped,
 )
 from penstock.runtime.files import RUNS, Garbage, check_written
@@ -67,8 +69,8 @@ from penstock.runtime.settings import check_settings
 from penstock.runtime.sources import (
     Ingest,
     SourceDefinition,
-    aside_areas,
     input_area,
+    kept_areas,
 )
 from penstock.runtime.state_names import brought_up_to_date, check_named, founded
 from penstock.runtime.step_specs import StepSpecs
@@ -192,7 +194,7 @@ class Engine(Reception):
             with self._moving:
                 self._define_view(name, definition, from_now)
         else:
-            with self._mutex:
+            with self._garbage.writing(), self._mutex:
                 self._define(
                     name,
                     definition,
@@ -319,7 +321,7 @@ class Engine(Reception):
             running = self._running.without([name] if name in self._running.views else [])
             needed = {*running.program.specs(), *held(self.manifest, besides=name)}
             for source in of_kind(SourceDefinition, rest).values():
-                needed |= {input_area(source).name, *aside_areas(source)}
+                needed |= {area.name for area in kept_areas(source)}
             gone = tuple(area for area in self.manifest.areas if area not in needed)
             self.commit(Dropped(name, gone), *lifting)
             self.definitions, self._running = rest, running
@@ -456,12 +458,23 @@ class Engine(Reception):
                 return None
             self._target = w1
             running, w0 = self._running, manifest.frontier
-        kept = {area.name: area for area in map(input_area, self.sources.values())}
+        sources = self.sources.values()
+        kept = {area.name: area for source in sources for area in kept_areas(source)}
+        kept |= rows_held(manifest, self.sources)
         read = frozenset().union(*(view.sources for view in running.views.values()))
         said = {name: self._punctuations.of(self.sources[name], manifest) for name in read}
         review = self._reviewed < w0
         specs = StepSpecs(
-            manifest, w1, self.runs, tasks, said, kept, self.expiry, self._uses, review
+            manifest,
+            w1,
+            self.runs,
+            tasks,
+            said,
+            kept,
+            self.expiry,
+            self._uses,
+            review,
+            self.options.retention,
         )
         spec, reports, problems = stepped(self._jobs, running, specs.of)
         self._reviewed, self._uses = w0, upkeep.used(self._uses, reports)
@@ -474,6 +487,7 @@ class Engine(Reception):
             for name in (*program.specs(), *kept):
                 chosen = spec.compactions.get(name, ())
                 actions += effects.changed(name, spec.areas[name], chosen)
+            actions += upkeep.merged_changes(spec.blocks, reports, program.views, self.manifest)
             self.commit(*actions)
             self._running = rest
         upkeep.delete_left(self.runs, spec.program.private, spec.areas, self.manifest)
@@ -487,7 +501,7 @@ class Engine(Reception):
             "frontier": w1,
             "operators": operators,
             "state": upkeep.sizes(self.manifest, program.specs()),
-            "kept": upkeep.sizes(self.manifest, kept),
+            "kept": upkeep.sizes(self.manifest, [input_area(s).name for s in sources]),
             "tasks": seconds_of(reports),
             "seconds": {"run": ran - started, "commit": time.perf_counter() - ran},
             "failed": {name: problem.sentence for name, problem in problems.items()},
@@ -506,6 +520,10 @@ class Engine(Reception):
                     closings = self._punctuations.of(source, self.manifest)
                     self.commit(Said(name, entries, anew=True))
                     self._punctuations.know(name, self.manifest, closings)
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Files that are named when the block begins stay until it ends."""
+        return self._garbage.reading()
 
     def collect_garbage(self) -> int:
         """Delete files that no commit names and no reader can be reading; how many."""

@@ -219,7 +219,7 @@ def filled(
     holders: Collection[str],
 ) -> list[Action]:
     """What a batch adds to lanes, to the rows that are kept, and to those held for failed views."""
-    rows, aside = input_area(source).name, aside_areas(source)
+    rows, aside = input_area(source).name, {area.name for area in aside_areas(source)}
     actions: list[Action] = []
     for area, refs in report.areas.items():
         if area == rows:
@@ -248,6 +248,15 @@ def holders(manifest: Manifest, source: str) -> list[str]:
     """The failed views that read a source."""
     mine = rows_for(source)
     return [view for view, failure in manifest.failures.items() if mine in failure.areas]
+
+
+def rows_held(manifest: Manifest, sources: Mapping[str, SourceDefinition]) -> dict[str, AreaSpec]:
+    """The areas of the rows that are held for failed views."""
+    return {
+        held_area(view, rows_for(name)): input_area(source)
+        for name, source in sources.items()
+        for view in holders(manifest, name)
+    }
 
 
 def resumed(

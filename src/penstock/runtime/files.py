@@ -15,7 +15,7 @@ from pathlib import Path
 
 from penstock.errors import StateError
 from penstock.runtime import checkpoints
-from penstock.state.manifest import Action, Changed, Manifest, Published
+from penstock.state.manifest import Action, Changed, Manifest, Merged, Published
 from penstock.state.names import is_segment
 from penstock.state.storage import storage_errors
 from penstock.state.store import RunRef
@@ -51,7 +51,7 @@ def check_written(directory: Path, actions: Iterable[Action]) -> None:
 
 def _refs(action: Action) -> Iterable[RunRef]:
     match action:
-        case Changed(added=refs) | Published(refs=refs):
+        case Changed(added=refs) | Published(refs=refs) | Merged(refs=refs):
             return refs
     return ()
 
@@ -77,6 +77,15 @@ class Garbage:
         finally:
             with self._mutex:
                 del self._writers[writer]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Files that are named when the block begins stay until it ends.
+
+        None of them is seen to be garbage before that.
+        """
+        with self.writing():
+            yield
 
     def collect(self, manifest: Callable[[], Manifest]) -> int:
         """Delete what nobody has named for the time of the grace; how much.

@@ -106,10 +106,11 @@ class Server:
         return next((entry for entry in entries if entry.version > version), None)
 
     def _deliver(self, entry: Publication) -> None:
-        reading = self._committed(self.sink.view).changes(entry.w0, entry.w1)
-        if reading.runs:
-            rows = read_view(self._spark, reading, self._engine.tasks)
-            self.sink.deliver(rows, entry.version)
+        with self._engine.reading():
+            reading = self._committed(self.sink.view).changes(entry.w0, entry.w1)
+            if reading.runs:
+                rows = read_view(self._spark, reading, self._engine.tasks)
+                self.sink.deliver(rows, entry.version)
         self._engine.delivered(Delivered(self.sink.name, self.sink.view, entry.version))
 
     def start(self) -> None:

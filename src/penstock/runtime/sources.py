@@ -154,9 +154,9 @@ def late_area(source: SourceDefinition) -> AreaSpec:
     return AreaSpec(f"late {source.name}", source.schema, tuple(source.schema.names), order="time")
 
 
-def aside_areas(source: SourceDefinition) -> tuple[str, ...]:
-    """The names of the areas of what a source did not accept."""
-    return late_area(source).name, rejected_area(source.name).name
+def aside_areas(source: SourceDefinition) -> tuple[AreaSpec, ...]:
+    """The areas of what a source did not accept."""
+    return late_area(source), rejected_area(source.name)
 
 
 def input_area(source: SourceDefinition) -> AreaSpec:
@@ -171,6 +171,11 @@ def input_area(source: SourceDefinition) -> AreaSpec:
         if not source.arrival:
             key = tuple(f.name for f in source.schema if pa.types.is_primitive(f.type))
     return AreaSpec(f"input {source.name}", schema, key, order="time")
+
+
+def kept_areas(source: SourceDefinition) -> tuple[AreaSpec, ...]:
+    """The areas of rows that are kept of a source, and that no step reads."""
+    return input_area(source), *aside_areas(source)
 
 
 @dataclass
@@ -342,7 +347,8 @@ class Ingest:
         report.reasons = few([*report.reasons, *(one.reason for one in rejected)])
         if self.source.on_error == "keep":
             area = rejected_area(self.source.name)
-            run = sorted_run(area, rejected_rows(rejected))
+            found = rejected_rows(rejected)
+            run = sorted_run(area, found, found.te)
             report.areas.setdefault(area.name, []).append(lasting.write(run, packed=True))
 
     def _readable(
@@ -499,10 +505,11 @@ class Ingest:
     def _keep(
         self, area: AreaSpec, rows: Elements, lasting: SegmentWriter, report: IngestReport
     ) -> None:
-        """Rows as they came, each of them once, whatever their validity and weight."""
+        """Rows as they came, each of them once and for good, whatever their validity and weight."""
         ends, once = np.full(len(rows), INF), np.ones(len(rows), dtype=np.int64)
-        rows = replace(rows.select(area.schema.names), te=ends, n=once)
-        report.areas[area.name] = [lasting.write(sorted_run(area, rows), packed=True)]
+        begins = np.minimum(rows.ts, INF - 1)
+        rows = replace(rows.select(area.schema.names), ts=begins, te=ends, n=once)
+        report.areas[area.name] = [lasting.write(sorted_run(area, rows, ends), packed=True)]
 
     def _fill(self, lane: Lane, rows: Elements, segment: SegmentWriter) -> Iterator[RunRef]:
         """What the rows add to a lane, as one run for each range of owners."""

@@ -12,6 +12,7 @@ from penstock.physical.program import Program
 from penstock.runtime import upkeep
 from penstock.runtime.punctuating import answers, closing
 from penstock.runtime.task import StepSpec
+from penstock.state import changelog
 from penstock.state.compaction import Use
 from penstock.state.manifest import Manifest
 from penstock.state.run import AreaSpec
@@ -22,7 +23,8 @@ class StepSpecs:
     """Of the step from a manifest's frontier to `w1`.
 
     `said` is what punctuations say of sources, `kept` are the areas that are only compacted, `uses`
-    tells how areas were used before, and `review` whether what punctuations close is looked for.
+    tells how areas were used before, `review` whether what punctuations close is looked for, and
+    `retention` for how long changes are kept.
     """
 
     manifest: Manifest
@@ -34,6 +36,7 @@ class StepSpecs:
     expiry: Chooser
     uses: Mapping[str, Use]
     review: bool
+    retention: int | None = None
 
     def of(self, program: Program) -> StepSpec:
         areas = {name: self.manifest.area(name) for name in (*program.specs(), *self.kept)}
@@ -42,6 +45,7 @@ class StepSpecs:
         frontiers = {name: area.frontier for name, area in areas.items()}
         frontiers |= dict.fromkeys(program.lanes, self.w1)
         reviewed = closed if self.review else {}
+        uses = {**dict.fromkeys(self.kept, Use()), **self.uses}
         return StepSpec(
             program,
             self.directory,
@@ -49,9 +53,10 @@ class StepSpecs:
             self.w1,
             self.tasks,
             areas,
-            upkeep.compactions(areas, frontiers, self.tasks, reviewed, self.uses),
+            upkeep.compactions(areas, frontiers, self.tasks, reviewed, uses),
             self.kept,
             self.expiry.told(program, kernels),
             closed,
             merging=upkeep.bytes_to_merge(self.uses, self.tasks),
+            blocks=changelog.chosen(self.manifest, list(program.views), self.tasks, self.retention),
         )

@@ -35,8 +35,9 @@ from penstock.physical.transforms import Project, Select
 from penstock.record import Hashes, Ints
 from penstock.runtime.merging import Merge
 from penstock.runtime.problems import Problem, first_problem, problem_of
-from penstock.state import compaction
+from penstock.state import changelog, compaction
 from penstock.state.area import Area
+from penstock.state.changelog import Block
 from penstock.state.compaction import Use, merge_in_parts
 from penstock.state.manifest import AreaState
 from penstock.state.run import AreaSpec, Run, owned, sorted_run, split_runs
@@ -76,6 +77,8 @@ class StepSpec:
     """The areas of which they close a part."""
     merging: int = 0
     """How many bytes a task merges, as far as what is to be merged can wait."""
+    blocks: tuple[Block, ...] = ()
+    """The publications that are merged."""
 
     def owners(self, task: int) -> tuple[int, int]:
         """The range of hashes that a task owns."""
@@ -94,6 +97,8 @@ class Report:
     uses: dict[str, Use] = field(default_factory=dict)
     """What came to areas, but for what is merely merged, and what was looked up in them."""
     views: dict[str, list[RunRef]] = field(default_factory=dict)
+    merged: dict[tuple[str, int], list[RunRef]] = field(default_factory=dict)
+    """The runs of merged publications, by their view and version."""
     metrics: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     times: dict[str, list[int]] = field(default_factory=dict)
@@ -149,6 +154,7 @@ class RoundTask:
             if self._round == 0:
                 with self._report.timed("compact"):
                     self._compact(writing)
+                    self._merge_changes(writing)
             with self._report.timed("operators"), writing.segment() as segment:
                 for number, place in enumerate(self._program.places):
                     if place.round == self._round:
@@ -336,6 +342,16 @@ class RoundTask:
         if merge.can_wait:
             report += merge.rest(into, reached)
         return done
+
+    def _merge_changes(self, writing: Writing) -> None:
+        """Merge this task's pieces of publications, each into a file of its own."""
+        spec = self._spec
+        for piece in changelog.pieces(spec.blocks, self._task, spec.tasks):
+            area = self._program.view_areas[piece.block.view]
+            with writing.segment() as segment:
+                runs = changelog.merged(area, piece, self._store, spec.w0)
+                found = self._report.merged.setdefault((piece.block.view, piece.block.version), [])
+                found += [segment.write(run, packed=True) for run in runs]
 
     # --- results --------------------------------------------------------------------------------
 

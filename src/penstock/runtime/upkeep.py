@@ -10,9 +10,18 @@ from penstock.algebra.closing import ALWAYS
 from penstock.physical.program import base_area
 from penstock.runtime.effects import alive
 from penstock.runtime.task import Report, hash_range
-from penstock.state import compaction
+from penstock.state import changelog, compaction
+from penstock.state.changelog import Block
 from penstock.state.compaction import Use, choose, together
-from penstock.state.manifest import Action, AreaState, Changed, Manifest, Retired, held_area
+from penstock.state.manifest import (
+    Action,
+    AreaState,
+    Changed,
+    Manifest,
+    Merged,
+    Retired,
+    held_area,
+)
 from penstock.state.run import AreaSpec
 from penstock.state.storage import storage_errors
 from penstock.state.store import FileStore, RunRef
@@ -86,6 +95,21 @@ def delete_left(
             FileStore(directory).path(segment).unlink(missing_ok=True)
 
 
+def merged_changes(
+    blocks: Iterable[Block], reports: Iterable[Report], views: Iterable[str], now: Manifest
+) -> Iterable[Action]:
+    """What a step has merged of publications. Not where a sink came that has had none of them."""
+    found: defaultdict[tuple[str, int], list[RunRef]] = defaultdict(list)
+    for report in reports:
+        for key, refs in report.merged.items():
+            found[key] += refs
+    there = set(views)
+    for block in blocks:
+        if block.view in there and changelog.served(now, block.view) >= block.version:
+            new = block.refs if block.stays else tuple(found[block.view, block.version])
+            yield Merged(block.view, block.publications[0].version, block.version, new)
+
+
 def old_changes(manifest: Manifest, retention: int | None) -> list[Action]:
     """Move publications that are older than the retention into the base of their view.
 
@@ -96,8 +120,7 @@ def old_changes(manifest: Manifest, retention: int | None) -> list[Action]:
         return actions
     horizon = manifest.frontier - retention
     for view, log in manifest.changelogs.items():
-        mine = [sink.version for sink in manifest.sinks.values() if sink.view == view]
-        served = min(mine, default=manifest.version)
+        served = changelog.served(manifest, view)
         old = [entry for entry in log if entry.w1 <= horizon and entry.version <= served]
         if old:
             refs = tuple(ref for entry in old for ref in entry.refs)

@@ -14,6 +14,7 @@ import fcntl
 import json
 import logging
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -43,6 +44,9 @@ LAYOUT = 3
 its own version."""
 _READ = (layout_2.LAYOUT, LAYOUT)
 _ENTRY, _CHECKPOINT, _HEAD = ".json", ".checkpoint", ".head"
+_NUMBER = re.compile(r"[0-9]{20}")
+_HEAD_NAME = re.compile(r"[0-9]{20}-([0-9a-f]{8})?\.head")
+_DRAFT = re.compile(r"\.[0-9]{20}\.(json|checkpoint)\.[0-9]+")
 _TRIES = 20
 
 
@@ -62,8 +66,9 @@ class Log:
         except BaseException:
             self._lock.close()
             raise
-        for draft in directory.glob(".*"):  # of a writer that was killed
-            draft.unlink()
+        with _whatever_happens("drafts of a writer that was killed"):
+            for draft in filter(_is_draft, directory.iterdir()):
+                draft.unlink()
         with _whatever_happens("head"):
             self._point_to_newest()
 
@@ -105,7 +110,8 @@ class Log:
                 "restore it, or begin anew with another path",
             )
         (self._directory / _head_name(Manifest())).touch()
-        sync_directory(self._directory)
+        for directory in (self._directory, *self._directory.parents[:2]):
+            sync_directory(directory)
 
     def _point_to_newest(self) -> None:
         """Let the name of the head tell which entry is the newest, and its checksum."""
@@ -122,19 +128,21 @@ class Log:
         _create(path, version, manifest_to_json(self.manifest))
         sync_directory(self._directory)
         for path in self._directory.iterdir():
-            if path.suffix in (_ENTRY, _CHECKPOINT) and int(path.stem) <= version - (
-                2 * CHECKPOINT_EVERY
-            ):
+            old = 0 < _number(path) <= version - 2 * CHECKPOINT_EVERY
+            if old and path.suffix in (_ENTRY, _CHECKPOINT):
                 path.unlink()
 
 
 @contextmanager
 def _whatever_happens(what: str) -> Iterator[None]:
-    """What follows a commit may fail: the commit is made, and the next one will try again."""
+    """What follows a commit may fail: the commit is made, and the next one will try again.
+
+    It may fail by anything: a caller who is told of an error brings the rows again.
+    """
     try:
         yield
-    except OSError as error:
-        logger.warning("the %s of the log could not be written: %s", what, error)
+    except Exception as error:
+        logger.warning("the %s of the log could not be written: %r", what, error)
 
 
 def fold(manifest: Manifest, version: int, actions: Iterable[Action]) -> Manifest:
@@ -171,13 +179,12 @@ class _Files(NamedTuple):
 
 
 def _files(directory: Path) -> _Files:
-    paths = directory.iterdir() if directory.exists() else ()
-    names = [path for path in paths if path.stem[:1].isdigit()]
+    paths = list(directory.iterdir()) if directory.exists() else []
 
     def last(suffix: str) -> int:
-        return max((_number(path) for path in names if path.suffix == suffix), default=0)
+        return max((_number(path) for path in paths if path.suffix == suffix), default=0)
 
-    heads = sorted(path for path in names if path.suffix == _HEAD)
+    heads = sorted(path for path in paths if _HEAD_NAME.fullmatch(path.name))
     return _Files(last(_ENTRY), last(_CHECKPOINT), heads[-1] if heads else None)
 
 
@@ -242,7 +249,12 @@ def _head_name(manifest: Manifest) -> str:
 
 
 def _number(path: Path) -> int:
-    return int(path.stem) if path.stem.isdigit() else 0
+    """The number of an entry or checkpoint, zero where the file is none."""
+    return int(path.stem) if _NUMBER.fullmatch(path.stem) else 0
+
+
+def _is_draft(path: Path) -> bool:
+    return _DRAFT.fullmatch(path.name) is not None
 
 
 def _path(directory: Path, version: int, suffix: str) -> Path:

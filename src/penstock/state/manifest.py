@@ -53,12 +53,16 @@ class SourceState:
 @kind("publication")
 @dataclass(frozen=True)
 class Publication:
-    """The elements of a view for `[w0, w1)`, committed at a version."""
+    """The elements of a view for `[w0, w1)`, committed at a version.
+
+    Those of a level are merged into one of the next, which has the version of the last of them.
+    """
 
     version: int
     w0: int
     w1: int
     refs: tuple[RunRef, ...]
+    level: int = 0
 
 
 @kind("sink state")
@@ -239,6 +243,28 @@ class Published:
         return replace(m, changelogs={**m.changelogs, self.view: log})
 
 
+@kind("merged")
+@dataclass(frozen=True)
+class Merged:
+    """The publications of a view from one version up to another are one, with these runs."""
+
+    view: str
+    since: int
+    version: int
+    refs: tuple[RunRef, ...]
+
+    def apply(self, m: Manifest) -> Manifest:
+        log = m.changelogs.get(self.view, ())
+        mine = [i for i, p in enumerate(log) if self.since <= p.version <= self.version]
+        if not mine or (log[mine[0]].version, log[mine[-1]].version) != (self.since, self.version):
+            raise ValueError(f"view {self.view!r} has no publications {self.since}..{self.version}")
+        first, last = log[mine[0]], log[mine[-1]]
+        level = 1 + max(log[i].level for i in mine)
+        one = Publication(self.version, first.w0, last.w1, self.refs, level)
+        merged = (*log[: mine[0]], one, *log[mine[-1] + 1 :])
+        return replace(m, changelogs={**m.changelogs, self.view: merged})
+
+
 @kind("retired")
 @dataclass(frozen=True)
 class Retired:
@@ -346,6 +372,7 @@ Action: TypeAlias = (
     | Advanced
     | Changed
     | Published
+    | Merged
     | Retired
     | Delivered
     | Renamed

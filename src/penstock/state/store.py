@@ -234,7 +234,10 @@ class SegmentWriter:
     @cached_property
     def _file(self) -> BufferedWriter:
         with storage_errors(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            directory = self._path.parent
+            if not directory.exists():
+                directory.mkdir(parents=True, exist_ok=True)
+                sync_directory(directory.parent)
             return open(self._path, "xb")
 
     def close(self) -> None:
