@@ -9,7 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -73,6 +74,7 @@ from penstock.runtime.sources import (
 from penstock.runtime.state_names import brought_up_to_date, check_named, founded
 from penstock.runtime.step_specs import StepSpecs
 from penstock.runtime.times import now, shown
+from penstock.sql.binding.catalog import is_constant
 from penstock.state.compaction import Use
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
@@ -80,6 +82,8 @@ from penstock.state.manifest import (
     Advanced,
     AreaState,
     Changed,
+    Declaration,
+    Declared,
     Defined,
     Delivered,
     Dropped,
@@ -113,6 +117,7 @@ class Engine(Reception):
         self._punctuations = Punctuations()
         self._reviewed = BEGIN
         self._uses: Mapping[str, Use] = {}
+        self._declaration: Declaration | None = None
         self.expiry, self.measures = Chooser(), Measures()
         try:
             self._open()
@@ -225,10 +230,21 @@ class Engine(Reception):
     def _define(self, name: str, definition: Any, *actions: Action) -> None:
         with self._mutex:
             self._check_new(name, definition)
+            if self._declaration is not None and not is_constant(name):
+                actions = (*actions, Declared(name, self._declaration))
             self.commit(Defined(name, codec.encode(definition)), *actions)
             self.definitions = {**self.definitions, name: definition}
             if isinstance(definition, ViewDefinition):
                 self._running = self._running.with_view(name, definition)
+
+    @contextmanager
+    def from_file(self, declaration: Declaration) -> Iterator[None]:
+        """What is defined in the block is from a pipeline file: one commit says both."""
+        self._declaration = declaration
+        try:
+            yield
+        finally:
+            self._declaration = None
 
     def _check_new(self, name: str, definition: Any) -> None:
         check_free(name, self.definitions)

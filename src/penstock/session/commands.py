@@ -13,7 +13,6 @@ from pyspark.errors import PySparkException
 
 from penstock.algebra import operations
 from penstock.algebra.plan import Node, SortKey
-from penstock.algebra.settings import zone_of
 from penstock.errors import PenstockError, PlanError, UnsupportedError
 from penstock.memory.asking import verdict
 from penstock.memory.repairs import MOST_REPAIRS
@@ -23,7 +22,6 @@ from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.feeds import PortFeed, StreamFeed
 from penstock.runtime.objections import objection, unreadable
 from penstock.runtime.rows import fitted, schema_of
 from penstock.runtime.sources import SourceDefinition
@@ -36,6 +34,7 @@ from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
 from penstock.session.seeing import in_order
 from penstock.session.sharing import explained_sharing, names_in
+from penstock.session.source_statement import column_of, source_of
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding import AnalysisError, BoundView, Catalog, bind_points, bind_query
@@ -43,8 +42,8 @@ from penstock.sql.binding.as_of import asked
 from penstock.sql.binding.catalog import CLOCKS, is_constant
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.order import order_of
-from penstock.sql.binding.sources import check_sequence, promised
-from penstock.sql.binding.types import is_time, shown
+from penstock.sql.binding.sources import check_sequence
+from penstock.sql.binding.types import shown
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.names import names_read
 from penstock.sql.text import Name, one_of
@@ -73,10 +72,8 @@ class Commands:
 
     def _run(self, statement: s.Statement) -> Result:
         match statement:
-            case s.CreateSource():
+            case s.CreateSource() | s.RegisterSource():
                 return self._create(statement, self._create_source)
-            case s.RegisterSource():
-                return self._create(statement, self._register_source)
             case s.CreateTable():
                 return self._create(statement, self._create_table)
             case s.CreateStream():
@@ -142,61 +139,11 @@ class Commands:
             )
         return Result(create(statement))
 
-    def _create_source(self, statement: s.CreateSource) -> str:
-        schema = self._schema(statement.columns, statement)
-        time, delay = None, 0
-        if statement.event_time is not None:
-            column = statement.event_time.column
-            time = self._column(column, schema, statement)
-            self._check_time(statement, column, schema.field(time).type)
-            delay = self._delay(statement, schema.field(time).type)
-        checks = [check for column in statement.columns for check in column.checks]
-        self._session.create_source(
-            statement.name.text,
-            schema,
-            time,
-            delay,
-            statement.late.value.lower(),  # type: ignore[arg-type]
-            on_error=statement.on_error.value.lower(),  # type: ignore[arg-type]
-            feed=_feed(statement.format, zone_of(self._analyser.settings())),
-            promised=promised(checks, schema, self._analyser, Complaints(statement)),
-            never_null=tuple(c.name.text for c in statement.columns if not c.nullable),
-            rate=self._rate(statement, None if time is None else schema.field(time).type),
-        )
+    def _create_source(self, statement: s.CreateSource | s.RegisterSource) -> str:
+        self._session.define_source(source_of(statement, self._analyser))
+        if isinstance(statement, s.RegisterSource):
+            return f"Source {statement.name} listens on port {statement.port} of this machine."
         return f"Source {statement.name} is created."
-
-    def _rate(self, statement: s.CreateSource, kind: pa.DataType | None) -> tuple[int, int] | None:
-        if statement.rate is None:
-            return None
-        span, integer = statement.rate.span, kind is not None and pa.types.is_integer(kind)
-        if span.ticks != integer:
-            unit = "a plain number: RATE 5 PER 10" if integer else "of time: RATE 100 PER SECOND"
-            Complaints(statement).wrong(f"The span of the rate is {unit}.", statement.name)
-        return statement.rate.rows, span.length
-
-    def _check_time(self, statement: s.CreateSource, column: Name, kind: pa.DataType) -> None:
-        if not (is_time(kind) or pa.types.is_integer(kind)):
-            Complaints(statement).wrong(
-                f"Event time is a TIMESTAMP, a DATE or an integer, and {column} is {shown(kind)}.",
-                column,
-            )
-
-    def _delay(self, statement: s.CreateSource, kind: pa.DataType) -> int:
-        assert statement.event_time is not None
-        delay, column = statement.event_time.delay, statement.event_time.column
-        integer = pa.types.is_integer(kind)
-        if delay.length and delay.ticks != integer:
-            unit = "a plain number: DELAY 5" if integer else "an interval: DELAY INTERVAL 5 SECONDS"
-            Complaints(statement).wrong(
-                f"Event time {column} is {shown(kind)}, so the delay is {unit}.", column
-            )
-        return delay.length
-
-    def _register_source(self, statement: s.RegisterSource) -> str:
-        schema = self._schema(statement.columns, statement)
-        name = statement.name.text
-        self._session.create_source(name, schema, feed=PortFeed(statement.port))
-        return f"Source {name} listens on port {statement.port} of this machine."
 
     def _create_table(self, statement: s.CreateTable) -> str:
         complaints = Complaints(statement)
@@ -231,10 +178,10 @@ class Commands:
         if source is None:
             streams = [n for n, d in self._engine.sources.items() if d.time is not None]
             complaints.unknown("source", statement.source.text, streams, statement.source)
-        key = tuple(self._column(name, source.schema, statement) for name in statement.key)
+        key = tuple(column_of(name, source.schema, statement) for name in statement.key)
         operation = None
         if statement.operation is not None:
-            operation = self._column(statement.operation, source.schema, statement)
+            operation = column_of(statement.operation, source.schema, statement)
             if not key:
                 complaints.unsupported(
                     "OP says what becomes of the row of a key, and this stream has none.",
@@ -249,7 +196,7 @@ class Commands:
         schemes = schemes_of(
             statement,
             source.schema,
-            lambda name: self._column(name, source.schema, statement),
+            lambda name: column_of(name, source.schema, statement),
             lambda table, column: self._values(table, column, statement),
         )
         definition = StreamDefinition(
@@ -261,7 +208,7 @@ class Commands:
     def _sequence(self, statement: s.CreateStream, schema: pa.Schema) -> str | None:
         if statement.sequence is None:
             return None
-        column = self._column(statement.sequence, schema, statement)
+        column = column_of(statement.sequence, schema, statement)
         check_sequence(statement, schema.field(column).type)
         return column
 
@@ -271,7 +218,7 @@ class Commands:
         name = next((n for n in tables if n.lower() == table.text.lower()), None)
         if name is None:
             Complaints(statement).unknown("table", table.text, tables, table)
-        self._column(Name(column, table.span), tables[name].schema, statement)
+        column_of(Name(column, table.span), tables[name].schema, statement)
         values = self._session.sql(f"SELECT DISTINCT `{column}` AS v FROM `{name}`").to_arrow()
         return sorted(value for value in values.column("v").to_pylist() if value is not None)
 
@@ -281,7 +228,7 @@ class Commands:
         found = in_sql(
             statement.patterns,
             schema,
-            lambda name: self._column(name, schema, statement),
+            lambda name: column_of(name, schema, statement),
             Complaints(statement),
         )
         self._session.receive_punctuation(source, found)
@@ -340,21 +287,6 @@ class Commands:
             if name not in self._engine.definitions:
                 columns = schema_of(rows)
                 self._engine.define_table(name, columns, fitted(rows, columns))
-
-    def _schema(self, columns: tuple[s.ColumnDefinition, ...], statement: Any) -> pa.Schema:
-        fields = []
-        for column in columns:
-            try:
-                fields.append((column.name.text, self._analyser.named_type(column.type)))
-            except AnalysisError as error:
-                Complaints(statement).wrong(str(error), column.name)
-        return pa.schema(fields)
-
-    def _column(self, name: Name, schema: pa.Schema, statement: Any) -> str:
-        for known in schema.names:
-            if known.lower() == name.text.lower():
-                return str(known)
-        Complaints(statement).unknown("column", name.text, schema.names, name)
 
     def _find(self, name: str) -> str | None:
         for known in self._engine.definitions:
@@ -539,15 +471,6 @@ def _takes_punctuations(definition: Any) -> bool:
 
 def _columns(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {shown(field.type)}" for field in schema)
-
-
-def _feed(format: s.Format | None, zone: str) -> StreamFeed | None:
-    """Texts of times without a zone are of the zone that the source was created under."""
-    if format is None:
-        return None
-    given = {key.lower() for key, _ in format.options}
-    texts = format.name.lower() in ("csv", "json", "xml") and "timezone" not in given
-    return StreamFeed(format.name, (*format.options, *([("timeZone", zone)] if texts else [])))
 
 
 def _ordered(rows: Any, keys: Sequence[tuple[str, SortKey]]) -> Any:

@@ -11,7 +11,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -41,7 +40,7 @@ from penstock.runtime.rows import arrow_schema, fitted, read_parquet, schema_of
 from penstock.runtime.runner import Runner
 from penstock.runtime.settings import check_event_time
 from penstock.runtime.sinks import Deliver, Sink, Sinks, to_format
-from penstock.runtime.sources import LatePolicy, SourceDefinition, stamped_on_arrival
+from penstock.runtime.sources import LatePolicy, SourceDefinition
 from penstock.runtime.spark import answering, start_spark
 from penstock.runtime.times import Time, shown, ticks, time_types
 from penstock.session.catalog import catalog_of, check_unused, scan_of
@@ -53,6 +52,7 @@ from penstock.session.query import Query
 from penstock.session.results import Result
 from penstock.session.sharing import SharedViews
 from penstock.session.source import Source
+from penstock.session.source_statement import source_definition
 from penstock.sql import parse
 from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.types import shown as sql_type
@@ -210,17 +210,27 @@ class Session:
         What is promised tells how much memory a view needs: a condition that is met, or NULL;
         columns that are not NULL; a number of rows, and the span in which no more come.
         """
-        check_unused(name)
-        if time is None:
-            definition = stamped_on_arrival(name, arrow_schema(schema), late, feed)
-        else:
-            definition = SourceDefinition(name, arrow_schema(schema), time, delay, late, feed=feed)
-        definition = replace(definition, promised=promised, never_null=tuple(never_null), rate=rate)
-        definition = replace(definition, on_error=on_error)
+        definition = source_definition(
+            name,
+            arrow_schema(schema),
+            time,
+            delay,
+            late=late,
+            feed=feed,
+            promised=promised,
+            never_null=tuple(never_null),
+            rate=rate,
+            on_error=on_error,
+        )
+        return self.define_source(definition)
+
+    def define_source(self, definition: SourceDefinition) -> Source:
+        """Add a source; a port is listened on from then on."""
+        name, feed = check_unused(definition.name), definition.feed
         check_event_time(definition, lambda: self.analyser.settings())
         kind, kinds = time_of([definition]), time_types(self._engine.sources.values())
         if kinds and kind not in kinds:
-            how = "is stamped on arrival with" if time is None else "has"
+            how = "is stamped on arrival with" if definition.arrival else "has"
             raise PlanError(
                 f"All sources of a pipeline share one kind of time. {name} {how} "
                 f"{_kind_of_time(kind)}, the others have {_kind_of_time(kinds.pop())}."

@@ -88,6 +88,15 @@ class Failure:
     areas: tuple[str, ...] = ()
 
 
+@kind("declaration")
+@dataclass(frozen=True)
+class Declaration:
+    """The name of the file that a definition is from, and its statement there."""
+
+    file: str
+    statement: str
+
+
 @kind("manifest")
 @dataclass(frozen=True)
 class Manifest:
@@ -95,6 +104,8 @@ class Manifest:
 
     `checksum` is that of the entry of this version, which the next one names. `needs` are the areas
     of each view, with the kinds of their operators. `layout` is that of the newest file read.
+    `declared` are the definitions that are from pipeline files, and `once` the statements of such
+    files that need not be carried out again, by the source that they are about.
     """
 
     version: int = 0
@@ -110,6 +121,8 @@ class Manifest:
     layout: int = 0
     needs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     failures: Mapping[str, Failure] = field(default_factory=dict)
+    declared: Mapping[str, Declaration] = field(default_factory=dict)
+    once: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def area(self, name: str) -> AreaState:
         return self.areas.get(name, AreaState())
@@ -154,7 +167,34 @@ class Dropped:
             needs={k: v for k, v in m.needs.items() if k != self.name},
             sinks={k: v for k, v in m.sinks.items() if v.view != self.name},
             failures={k: v for k, v in m.failures.items() if k != self.name},
+            declared={k: v for k, v in m.declared.items() if k != self.name},
+            once={k: v for k, v in m.once.items() if k != self.name},
         )
+
+
+@kind("declared")
+@dataclass(frozen=True)
+class Declared:
+    """A definition is from a pipeline file, which a later form of the file may change or drop."""
+
+    name: str
+    declaration: Declaration
+
+    def apply(self, m: Manifest) -> Manifest:
+        return replace(m, declared={**m.declared, self.name: self.declaration})
+
+
+@kind("once")
+@dataclass(frozen=True)
+class Once:
+    """A statement of a file about a source was carried out, and need not be again."""
+
+    source: str
+    statement: str
+
+    def apply(self, m: Manifest) -> Manifest:
+        known = m.once.get(self.source, ())
+        return replace(m, once={**m.once, self.source: (*known, self.statement)})
 
 
 @kind("received")
@@ -340,6 +380,8 @@ class Resumed:
 Action: TypeAlias = (
     Defined
     | Dropped
+    | Declared
+    | Once
     | Received
     | Numbered
     | Punctuated
