@@ -49,6 +49,8 @@ from penstock.sql.names import names_read
 from penstock.sql.text import Name, one_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from penstock.session.session import Session
 
 logger = logging.getLogger("penstock")
@@ -146,6 +148,11 @@ class Commands:
         return f"Source {statement.name} is created."
 
     def _create_table(self, statement: s.CreateTable) -> str:
+        self._session.create_table(statement.name.text, self.rows_of(statement))
+        return f"Table {statement.name} is created."
+
+    def rows_of(self, statement: s.CreateTable) -> DataFrame:
+        """The rows that a table is created with."""
         complaints = Complaints(statement)
         if statement.format is None:
             complaints.unsupported(
@@ -157,13 +164,11 @@ class Commands:
         if statement.columns:
             reader = reader.schema(", ".join(f"`{c.name}` {c.type}" for c in statement.columns))
         try:
-            rows = reader.options(**dict(statement.format.options)).load()
+            return reader.options(**dict(statement.format.options)).load()
         except PySparkException as error:
             complaints.objection(objection(error), statement.name)
         except Py4JJavaError as error:
             complaints.objection(unreadable(statement.format.name, error), statement.name)
-        self._session.create_table(statement.name.text, rows)
-        return f"Table {statement.name} is created."
 
     def _create_stream(self, statement: s.CreateStream) -> str:
         complaints = Complaints(statement)

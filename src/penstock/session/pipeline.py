@@ -18,6 +18,7 @@ import pyarrow as pa
 from penstock.algebra.plan import Node, Scan
 from penstock.errors import PenstockError, PlanError
 from penstock.memory.scene import Scene
+from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.domains import standing
 from penstock.runtime.sources import SourceDefinition
@@ -251,12 +252,13 @@ class _Comparison:
         if not isinstance(old, ViewDefinition):
             return _anew(one, old, "view")
         if stored is None:  # made from a plan, in Python
-            same = Identities().of(old.meaning) == Identities().of(new)
+            same = _say_the_same(old.meaning, new)
             return _Verdict(name, one, Unchanged if same else Replace, "it says something else")
         if then is None and moved:
             return _Verdict(name, one, Create, _reads(moved), anew=True)
         assert isinstance(stored, s.CreateView)
-        if then != new or _options(stored) != _options(statement):
+        same = then is not None and _say_the_same(then, new)
+        if not same or _options(stored) != _options(statement):
             return _Verdict(name, one, Replace, "it says something else")
         if _columns_read(old.meaning) != _columns_read(new):
             return _Verdict(name, one, Replace, "what it reads has other columns")
@@ -292,7 +294,7 @@ class _Comparison:
                 verdict = verdicts.get(reader.lower())
                 if verdict is not None:
                     if not verdict.anew:
-                        reason = f"{name}, which it reads, is made anew"
+                        reason = f"it reads {name}, which is made anew"
                         verdicts[reader.lower()] = replace(
                             verdict, change=Create, reason=reason, alterations=(), anew=True
                         )
@@ -350,7 +352,7 @@ class _Comparison:
         lower = kind.value.lower()
         if name in refused:
             return Step(file, None, Refused(lower, name, refused[name], text))
-        reason = f"{file} does not have it any more" if anew is None else f"{anew}: it is made anew"
+        reason = f"{file} does not have it any more" if anew is None else anew
         return Step(file, None, Drop(lower, name, reason, text, self._lost(name, anew is not None)))
 
     def _lost(self, name: str, anew: bool) -> str:
@@ -419,7 +421,7 @@ def _changing(verdict: _Verdict, one: InFile) -> Iterator[Step]:
 def replacing(statement: Creation) -> str:
     """The statement that gives an existing view another meaning."""
     assert isinstance(statement, s.CreateView)
-    return to_sql(replace(statement, if_not_exists=False)).replace("CREATE", "CREATE OR REPLACE", 1)
+    return to_sql(replace(statement, if_not_exists=False, replace=True))
 
 
 def _kind(statement: Creation) -> str:
@@ -466,6 +468,14 @@ def _anew(one: InFile, old: Any, kind: str) -> _Verdict:
 
 def _reads(moved: Sequence[_Verdict]) -> str:
     return f"it reads {_listed([v.name for v in moved])}, which says something else"
+
+
+def _say_the_same(one: Node, other: Node) -> bool:
+    """However two queries were put."""
+    if one == other:
+        return True
+    identities = Identities()
+    return identities.of(rewrite(one)) == identities.of(rewrite(other))
 
 
 def _options(statement: s.CreateView) -> Any:

@@ -44,9 +44,11 @@ from penstock.runtime.sources import LatePolicy, SourceDefinition
 from penstock.runtime.spark import answering, start_spark
 from penstock.runtime.times import Time, shown, ticks, time_types
 from penstock.session.catalog import catalog_of, check_unused, scan_of
+from penstock.session.changes import PipelinePlan
 from penstock.session.dependents import check_unread
 from penstock.session.failures import check_sources, failed_sources, failed_views
 from penstock.session.judging import check_memory
+from penstock.session.pipeline import InFile
 from penstock.session.punctuating import in_python
 from penstock.session.query import Query
 from penstock.session.results import Result
@@ -166,6 +168,16 @@ class Session:
                     result = commands.run(statement)
             statements = statements[max(len(together), 1) :]
         return result
+
+    def plan(self, text: str, file: str = "") -> PipelinePlan:
+        """What running a pipeline file with these statements would change; nothing is changed.
+
+        `file` is the name of the file: what runs of it have created and the text does not have is
+        dropped.
+        """
+        from penstock.session.rollout import Rollout
+
+        return Rollout(self, [InFile(file, statement) for statement in parse(text)]).plan
 
     def table(self, name: str) -> Query:
         """A source, stream, table or view as the beginning of a query put together by methods."""
