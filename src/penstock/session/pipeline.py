@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
-import pyarrow as pa
-
 from penstock.algebra.plan import Node, Scan
 from penstock.errors import PenstockError, PlanError
 from penstock.memory.scene import Scene
@@ -24,7 +22,16 @@ from penstock.runtime.domains import standing
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
-from penstock.session.changes import Alter, Change, Create, Drop, Refused, Replace, Unchanged
+from penstock.session.changes import (
+    Alter,
+    Change,
+    Create,
+    Drop,
+    PipelinePlan,
+    Refused,
+    Replace,
+    Unchanged,
+)
 from penstock.session.dependents import dependents_on
 from penstock.session.source_changes import alterations_of, differences
 from penstock.session.source_statement import schema_of_columns, source_of
@@ -51,7 +58,7 @@ Creation: TypeAlias = (
     s.CreateSource | s.RegisterSource | s.CreateTable | s.CreateStream | s.CreateView
 )
 Question: TypeAlias = s.Query | s.Show | s.ShowAside | s.Describe | s.Explain
-Columns: TypeAlias = Callable[[s.CreateTable], pa.Schema]
+Columns: TypeAlias = Callable[[s.CreateTable], tuple[s.ColumnDefinition, ...]]
 """The columns of a table whose statement does not name them."""
 
 
@@ -83,6 +90,10 @@ class _Verdict:
     reason: str = ""
     alterations: tuple[tuple[str, str], ...] = ()
     anew: bool = False
+
+
+def plan_of(steps: Sequence[Step]) -> PipelinePlan:
+    return PipelinePlan(tuple(step.change for step in steps if step.change is not None))
 
 
 def steps_of(
@@ -213,11 +224,9 @@ class _Comparison:
             if same:
                 self._take(old.name)
                 return _Verdict(old.name, one, Unchanged)
-        if statement.columns:
-            columns = schema_of_columns(statement.columns, statement, self._analyser)
-        else:
-            columns = self._columns(statement)
-        self._put(name, SourceDefinition(name, columns, None))
+        written = statement.columns or self._columns(statement)
+        schema = schema_of_columns(written, statement, self._analyser)
+        self._put(name, SourceDefinition(name, schema, None))
         found = _anew(one, old, "table")
         return found if found.reason else replace(found, reason="its statement is another one")
 

@@ -10,17 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import pyarrow as pa
-
 from penstock.errors import PlanError
-from penstock.runtime.rows import schema_of
-from penstock.session.changes import Alter, Create, Drop, PipelinePlan, Replace, Unchanged
+from penstock.session.changes import Alter, Create, Drop, Replace, Unchanged
 from penstock.session.commands import Commands
-from penstock.session.pipeline import InFile, Step, steps_of
+from penstock.session.pipeline import InFile, Step, plan_of, steps_of
 from penstock.session.results import Result
 from penstock.sql import parse, to_sql
 from penstock.sql import statements as s
 from penstock.sql.definitions import StreamDefinition
+from penstock.sql.text import Name
 from penstock.state.manifest import Declaration, Declared, Once
 
 if TYPE_CHECKING:
@@ -38,8 +36,9 @@ class Rollout:
         self.steps = steps_of(statements, manifest, definitions, analyser, self._columns)
         self.plan = plan_of(self.steps)
 
-    def _columns(self, statement: s.CreateTable) -> pa.Schema:
-        return schema_of(self._commands.rows_of(statement))
+    def _columns(self, statement: s.CreateTable) -> tuple[s.ColumnDefinition, ...]:
+        fields = self._commands.rows_of(statement).schema.fields
+        return tuple(s.ColumnDefinition(Name(f.name), f.dataType.simpleString()) for f in fields)
 
     def check(self, allow_drop: bool) -> None:
         """An error where the file asks for what cannot be done, or for what would lose something
@@ -95,7 +94,3 @@ class Rollout:
         result = self._commands.run(statement)
         self._engine.commit(Once(source, words))
         return result
-
-
-def plan_of(steps: Sequence[Step]) -> PipelinePlan:
-    return PipelinePlan(tuple(step.change for step in steps if step.change is not None))
