@@ -23,6 +23,7 @@ from penstock.algebra.plan import Scan
 from penstock.element import BEGIN
 from penstock.physical.cutting import BEGINS, ENDS, WEIGHT, with_times
 from penstock.physical.kernel import Kernel
+from penstock.physical.kernels.multiplicity import Multiplicity
 from penstock.physical.lower import Graph, Operator
 from penstock.physical.program import Compiler, Program, base_area, view_area
 from penstock.physical.transforms import Merge, Negate, Project
@@ -235,16 +236,21 @@ def _source(told: Told, gone: bool) -> SourceDefinition:
 
 
 def _difference(of: Told, part: list[tuple[Told, bool]]) -> Program:
-    """The program that passes on what is there, and takes back what was."""
+    """The program that takes back what was there and is not, and passes on what is there anew."""
     inputs = []
     for told, gone in part:
         schema = told.view.plan.schema
         scan = Operator(Scan(_OLD if gone else _NEW, with_times(schema)), ())
         outputs = tuple((f.name, Column(f.name, f.type)) for f in schema)
-        rows = Operator(Project(outputs), (scan,))
-        inputs.append(Operator(Negate(), (rows,)) if gone else rows)
+        inputs.append(Operator(Project(outputs), (scan,)))
+    root = inputs[-1]
+    if len(part) == 2:
+        less = Multiplicity(of.view.plan.schema, "difference")
+        goes = Operator(Negate(), (Operator(less, tuple(inputs)),))
+        root = Operator(Merge(), (goes, Operator(less, tuple(reversed(inputs)))))
+    elif part[0][1]:
+        root = Operator(Negate(), (root,))
     compiler = Compiler()
-    root = inputs[0] if len(inputs) == 1 else Operator(Merge(), tuple(inputs))
     compiler.put(of.name, root, of.view.area(of.name))
     return compiler.program()
 
