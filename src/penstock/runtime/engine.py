@@ -32,6 +32,7 @@ from penstock.punctuation.closings import Closings
 from penstock.runtime import upkeep
 from penstock.runtime.attaching import beginning, check_kept
 from penstock.runtime.backfill import Backfill, Given
+from penstock.runtime.changing import Changing
 from penstock.runtime.checkpoints import new_place
 from penstock.runtime.definitions import (
     ViewDefinition,
@@ -63,7 +64,6 @@ from penstock.runtime.punctuating import (
     entry,
 )
 from penstock.runtime.reading import CommittedView, time_of
-from penstock.runtime.reception import Reception
 from penstock.runtime.settings import check_settings
 from penstock.runtime.sources import (
     Ingest,
@@ -101,7 +101,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("penstock")
 
 
-class Engine(Reception):
+class Engine(Changing):
     def __init__(self, directory: Path, jobs: Jobs, options: Options) -> None:
         super().__init__()
         self.directory = directory
@@ -265,13 +265,15 @@ class Engine(Reception):
         """
         compiler = compiler_of({name: view}, self._running.graph)
         alone, frontier = compiler.program(), self.manifest.frontier
-        start = beginning(name, compiler, self.program, self._running.compiler.roots, self.manifest)
+        start = beginning(
+            [name], compiler, self.program, self._running.compiler.roots, self.manifest
+        )
         sources = start.sources
         if from_now:
             sources = tuple(s for s in sources if s in self.sources and self.sources[s].is_table)
         else:
             check_kept(f"view {name!r}", sources, self.sources, self.manifest)
-        backfill = self._backfill(start.program, sources, start.given)
+        backfill = self._backfill_of(start.program, sources, start.given)
         new = alone.specs().keys() - self.program.specs().keys()
         program = start.program
         missing = [lane for lane in program.lanes.values() if lane.name in new]
@@ -283,7 +285,7 @@ class Engine(Reception):
             backfill.fill(self.manifest, missing)  # what came since is not before the frontier
             actions: list[Action] = [founded(name, alone)]
             if frontier > BEGIN:
-                short = start.short or from_now
+                short = bool(start.short) or from_now
                 actions += effects.as_base() if short else effects.publications()
             for area in sorted(new):
                 actions += effects.founded(area, backfill.lane(area))
@@ -309,7 +311,7 @@ class Engine(Reception):
         view = ViewDefinition(plan, None if key is None else tuple(key))
         program = compiler_of({name: view}, Graph()).program()
         check_kept("the query", sorted(view.sources), self.sources, manifest)
-        backfill = self._backfill(program, sorted(view.sources))
+        backfill = self._backfill_of(program, sorted(view.sources))
         closings = self._said(view.sources)
         if at == INF or frontier == INF:
             closings = {s: replace(c, ended=self._end(s)) for s, c in closings.items()}
@@ -333,7 +335,7 @@ class Engine(Reception):
             lifting = lifted(name, self.definitions, self.manifest)
             rest = {other: d for other, d in self.definitions.items() if other != name}
             running = self._running.without([name] if name in self._running.views else [])
-            needed = {*running.program.specs(), *held(self.manifest, besides=name)}
+            needed = {*running.program.specs(), *held(self.manifest, besides=[name])}
             for source in of_kind(SourceDefinition, rest).values():
                 needed |= {input_area(source).name, *aside_areas(source)}
             gone = tuple(area for area in self.manifest.areas if area not in needed)
@@ -351,26 +353,34 @@ class Engine(Reception):
                 self._running,
                 view,
                 self.manifest,
-                self._backfill,
-                partial(self._spoken, view),
+                self._backfill_of,
+                partial(self._spoken, view.sources),
             )
             with self._mutex:
                 self.commit(*actions(self.manifest, self._running))
                 self._running = self._running.with_view(name, view)
 
     def _spoken(
-        self, view: ViewDefinition, program: Program, frontier: int
+        self, names: Iterable[str], program: Program, frontier: int
     ) -> tuple[dict[int, Kernel], dict[str, AreaSpec]]:
         """What punctuations say to the kernels of a program that looks from a time on."""
-        said = {s: c.settled(frontier) for s, c in self._said(view.sources).items()}
+        said = {s: c.settled(frontier) for s, c in self._said(names).items()}
         kernels = answers(program, said)
         return kernels, closing(program, kernels)
 
-    def _backfill(
+    def _backfill_of(
         self, program: Program, sources: Iterable[str], given: Iterable[Given] = (), **more: Any
     ) -> Backfill:
-        found = [self.sources[name] for name in sources]
-        return Backfill(program, found, self._jobs, self.runs, self.tasks, given, **more)
+        return self._backfill(program, [self.sources[name] for name in sources], given, **more)
+
+    def _backfill(
+        self,
+        program: Program,
+        sources: Iterable[SourceDefinition],
+        given: Iterable[Given] = (),
+        **more: Any,
+    ) -> Backfill:
+        return Backfill(program, sources, self._jobs, self.runs, self.tasks, given, **more)
 
     # --- what is said of sources ------------------------------------------------------------------
 
@@ -473,6 +483,8 @@ class Engine(Reception):
             self._target = w1
             running, w0 = self._running, manifest.frontier
         kept = {area.name: area for area in map(input_area, self.sources.values())}
+        if self.replacing is not None:  # what is built beside reads them from where it was
+            kept = {}
         read = frozenset().union(*(view.sources for view in running.views.values()))
         said = {name: self._punctuations.of(self.sources[name], manifest) for name in read}
         review = self._reviewed < w0
@@ -494,8 +506,8 @@ class Engine(Reception):
             self._running = rest
         upkeep.delete_left(self.runs, spec.program.private, spec.areas, self.manifest)
         self._condense()
-        if old := upkeep.old_changes(self.manifest, self.options.retention):
-            self.commit(*old)
+        if self.replacing is None:
+            self._give_up_old_changes()
         operators = self.measures.stepped(program, reports, w1)
         self.expiry.observe(program, operators)
         progress = {
@@ -511,10 +523,17 @@ class Engine(Reception):
         logger.info("step to %s: %s", w1, progress["seconds"])
         return progress
 
+    def _give_up_old_changes(self) -> None:
+        if old := upkeep.old_changes(self.manifest, self.options.retention):
+            self.commit(*old)
+
     def _condense(self) -> None:
-        """Write what punctuations have said in fewer words, where time has passed them."""
+        """Write what punctuations have said in fewer words, where time has passed them.
+
+        Those who look at what was said from before the frontier must have it as it was.
+        """
         for name, source in self.sources.items():
-            if holders(self.manifest, name):  # they look at what was said from before the frontier
+            if self.replacing is not None or holders(self.manifest, name):
                 continue
             with self._mutex:
                 entries = self._punctuations.condensed(source, self.manifest)

@@ -27,9 +27,11 @@ from penstock.runtime.rows import fitted, schema_of
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of, check_unused
+from penstock.session.changing import Changes, columns_read
 from penstock.session.dependents import dependents_on
 from penstock.session.describing import described, explained, explained_rules
-from penstock.session.judging import check_memory, declared_by
+from penstock.session.judging import check_memory as check_memory_of
+from penstock.session.judging import declared_by
 from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
 from penstock.session.seeing import in_order
@@ -44,6 +46,7 @@ from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.order import order_of
 from penstock.sql.binding.sources import check_sequence
 from penstock.sql.binding.types import shown
+from penstock.sql.changes import as_created
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.names import names_read
 from penstock.sql.text import Name, one_of
@@ -58,7 +61,7 @@ logger = logging.getLogger("penstock")
 
 class Commands:
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self._session = self.session = session
         self._engine = session.engine
         self._analyser = session.analyser
 
@@ -80,6 +83,8 @@ class Commands:
                 return self._create(statement, self._create_table)
             case s.CreateStream():
                 return self._create(statement, self._create_stream)
+            case s.CreateView(replace=True):
+                return Changes(self).replace_view(statement)
             case s.CreateView():
                 return self._create(statement, self._create_view)
             case s.Query():
@@ -90,6 +95,12 @@ class Commands:
                 return self._drop(statement)
             case s.Resume():
                 return self._resume(statement)
+            case s.RenameView():
+                return Changes(self).rename_view(statement)
+            case s.AddColumn():
+                return Changes(self).add_column(statement)
+            case s.ChangeType():
+                return Changes(self).change_type(statement)
             case s.Show():
                 return self._show(statement)
             case s.ShowAside():
@@ -261,25 +272,27 @@ class Commands:
             )
         points = bind_points(query, self._catalog, self._analyser)
         if points is not None:
-            self._engine.define(name, ClockView(points, statement.text))
+            self._engine.define(name, ClockView(points, as_created(statement)))
             return f"View {name} is created."
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
-        self._define_constants(bound)
+        self.define_constants(bound)
         said = in_order(bound.plan, self._engine)
-        alone = plan = self._rewritten(said)
-        expiry = self._expiry(statement)
+        alone = plan = self.rewritten(said)
+        expiry = self.expiry(statement)
         apart = statement.from_now or self._session.shared_views.are_off(expiry)
         if not apart:
             plan = self._session.shared_views.share(said, alone).plan
-        self._check_memory(statement, alone)
-        definition = ViewDefinition(plan, bound.key, statement.text, expiry, said, apart)
+        self.check_memory(statement, alone)
+        reads = columns_read(query, self._catalog)
+        written = as_created(statement)
+        definition = ViewDefinition(plan, bound.key, written, expiry, said, apart, reads)
         self._engine.define(name, definition, statement.from_now)
         return " ".join([f"View {name} is created.", *waits_for(alone)])
 
-    def _rewritten(self, plan: Node) -> Node:
+    def rewritten(self, plan: Node) -> Node:
         return rewrite(plan, self._engine.options.rules_off)
 
-    def _expiry(self, of: s.Query | s.CreateView) -> Strategy:
+    def expiry(self, of: s.Query | s.CreateView) -> Strategy:
         """How a view is to expire tuples: by its options, or by the session's."""
         options = of.options if isinstance(of, s.CreateView) else ()
         for key, _ in options:
@@ -287,7 +300,7 @@ class Commands:
                 raise PlanError(f"A view has no option {key}. There is expiry.")
         return check(next((value for _, value in options), self._engine.options.expiry))
 
-    def _define_constants(self, bound: BoundView) -> None:
+    def define_constants(self, bound: BoundView) -> None:
         for name, rows in bound.constants.items():
             if name not in self._engine.definitions:
                 columns = schema_of(rows)
@@ -305,7 +318,7 @@ class Commands:
         """The answer as of the time that the query names, or of the frontier."""
         question = asked(statement, self._catalog, self._analyser)
         bound = self._bound(question.query)
-        self._define_constants(bound)
+        self.define_constants(bound)
         answer = self._session.answer(bound.plan, bound.key, question.at)
         plan = explained(bound.plan)
         if statement.output in (None, s.Output.COMPLETE):
@@ -337,6 +350,9 @@ class Commands:
             if kind is statement.kind and not is_constant(name):
                 reason = failures.get(f"{kind.value.lower()} {name}")
                 state = "running" if reason is None else "failed"
+                progress = self._engine.replacing
+                if progress is not None and name in progress.names:
+                    state, reason = "replacing", str(progress)
                 found = {"name": name, "state": state, "reason": reason}
                 rows.append({**found, "statement": " ".join(text.split())})
         names = ["name", "state", "reason", "statement"]
@@ -379,7 +395,7 @@ class Commands:
         if statement.aspect is s.Aspect.SHARING:
             shared = self._session.shared_views.share(plan)
             return Result(explained_sharing(shared, names_in(self._catalog), options.sharing))
-        expiry = self._expiry(statement.of)
+        expiry = self.expiry(statement.of)
         return Result(explained_rules(plan, options.rules_off, expiry, self._engine.expiry))
 
     # --- memory ---------------------------------------------------------------------------------
@@ -407,8 +423,8 @@ class Commands:
                 waiting += names_read(statement.query)
         return [found[name] for name in self._engine.definitions if name in found]
 
-    def _check_memory(self, statement: s.CreateView, plan: Node) -> None:
-        check_memory(
+    def check_memory(self, statement: s.CreateView, plan: Node) -> None:
+        check_memory_of(
             statement.name.text,
             plan,
             self._engine,

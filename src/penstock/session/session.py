@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -327,6 +327,26 @@ class Session:
         if name in self._listeners:
             self._listeners.pop(name).close()
 
+    def rename(self, view: str, to: str, readers: Mapping[str, Any]) -> None:
+        """A view has another name; its sinks follow. `readers` are it and those that read it."""
+        self._engine.rename(view, to, readers)
+        self._sinks.rename(view, to)
+
+    def altered(self, source: str) -> None:
+        """The columns of a source have changed: what feeds it begins again with them."""
+        if source in self._listeners:
+            self._listeners.pop(source).close()
+            listener = self._listener(self._engine.source(source))
+            if listener is not None:
+                self._listeners[source] = listener
+        for query in self._queries.pop(source, ()):
+            query.stop()
+        if self._runner.running:
+            self._feed()
+
+    def serve_sinks(self) -> None:
+        self._sinks.serve()
+
     def answer(self, plan: Node, key: Sequence[str] | None = None, at: int | None = None) -> Answer:
         """The answer to a query as of a time, or as of the frontier; before the first step it is
         over all rows received so far, to the end of time."""
@@ -529,12 +549,7 @@ class View(Answer):
 
     def committed(self) -> CommittedView:
         """The view as of the version that is committed now."""
-        engine = self._engine
-        if self.name not in engine.views:
-            raise no_view(self.name, engine.views)
-        area = engine.views[self.name].area(self.name)
-        time = time_of(engine.sources.values())
-        return CommittedView(self.name, area, time, engine.manifest, engine.runs)
+        return self._engine.committed(self.name)
 
 
 def counts_of(state: SourceState) -> dict[str, int]:
