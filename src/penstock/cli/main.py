@@ -47,16 +47,25 @@ def main() -> None:
 @click.option("--path", type=DIRECTORY, help="The state directory; a temporary one otherwise.")
 @click.option("--until-idle", is_flag=True, help="Stop when there is nothing left to do.")
 @click.option("--progress", is_flag=True, help="One line for each step.")
+@click.option("--allow-drop", is_flag=True, help="With --path: rows that are kept may be dropped.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def run(
-    files: Sequence[Path], path: Path | None, until_idle: bool, progress: bool, as_json: bool
+    files: Sequence[Path],
+    path: Path | None,
+    until_idle: bool,
+    progress: bool,
+    allow_drop: bool,
+    as_json: bool,
 ) -> None:
     """Run the statements of pipeline files, in order, and print what they answer.
 
-    Where a source reads files or a port, the views are then kept up to date until Ctrl-C, or with
-    --until-idle until there is nothing left to do. With --path, all files are parts of one
-    pipeline, and what they define is there the next time. Without, each of several files is
-    a pipeline of its own, run until it is idle.
+    Where a source reads files or a port, the views are then kept up to date until Ctrl-C or
+    SIGTERM, or with --until-idle until there is nothing left to do.
+
+    With --path, the files together say what there is in that directory. The same files again go on;
+    files that were changed print what will be created, replaced, altered and dropped, and
+    do it (see penstock plan). Without --path, each of several files is a pipeline of its own, run
+    from the beginning until it is idle.
 
     \b
     penstock run examples/auction.sql --until-idle
@@ -64,18 +73,52 @@ def run(
     """
     from penstock.cli.running import Runner
     from penstock.cli.starting import session
+    from penstock.cli.stopping import Stop
 
-    if path is not None or len(files) == 1:
-        with errors_of("", as_json), session(path) as db:
-            Runner(until_idle, progress, as_json).run(db, files)
-        return
-    for file in files:
-        if not as_json:
-            click.echo(click.style(f"== {file}", bold=True))
-        with errors_of("", as_json), session(None) as db:
-            Runner(True, progress, as_json).run(db, [file])
-        if not as_json:
-            click.echo()
+    if allow_drop and path is None:
+        raise click.UsageError("--allow-drop is for a state directory: --path DIR --allow-drop")
+    with Stop().heeded() as stop:
+        if path is not None:
+            with errors_of("", as_json), session(path) as db:
+                Runner(until_idle, progress, as_json, stop).roll_out(db, files, allow_drop)
+            return
+        for file in files:
+            if len(files) > 1 and not as_json:
+                click.echo(click.style(f"== {file}", bold=True))
+            with errors_of("", as_json), session(None) as db:
+                Runner(until_idle or len(files) > 1, progress, as_json, stop).run(db, file)
+            if stop.asked:
+                return
+            if len(files) > 1 and not as_json:
+                click.echo()
+
+
+@main.command(short_help="What running files would change.")
+@click.argument("files", nargs=-1, required=True, type=EXAMPLE_FILE)
+@click.option("--path", type=DIRECTORY, required=True, help="The state directory.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.pass_context
+def plan(context: click.Context, files: Sequence[Path], path: Path, as_json: bool) -> None:
+    """Print what `penstock run` of the files would create, replace, alter and drop in a directory.
+
+    Nothing is changed, and another process may be using the directory. Spark is started only
+    where a type is known to it alone. Exit 0 if there is nothing to do, 1 if there is.
+
+    \b
+    penstock plan sources.sql views.sql --path state
+    """
+    from penstock.cli.planning import errors_in, planned, statements_of
+    from penstock.cli.running import print_changes
+    from penstock.cli.starting import session
+
+    statements = statements_of(files, as_json)
+    with errors_in(files, as_json):
+        found = planned(statements, path, lambda: session(None))
+    if as_json:
+        print_changes(found)
+    else:
+        click.echo(str(found))
+    context.exit(0 if found.is_empty else 1)
 
 
 @main.command(short_help="Print the plans of a file.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import pyarrow as pa
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Start: TypeAlias = Callable[[], AbstractContextManager["Session"]]
 Columns: TypeAlias = tuple[s.ColumnDefinition, ...]
+ColumnsOf: TypeAlias = Callable[[s.CreateTable], Columns]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -63,9 +65,14 @@ def questions(statements: Sequence[s.Statement], start: Start) -> list[Asked]:
 
     One whose plan is that of an earlier one is left out: `SELECT * FROM v` after CREATE VIEW v.
     """
+    return answered(lambda analyser, columns: _asked(statements, analyser, columns), start)
+
+
+def answered(ask: Callable[[Analyser, ColumnsOf], T], start: Start) -> T:
+    """What is found with the types that are known without Spark, or else with Spark."""
     local = _Doubtful()
     try:
-        found = _asked(statements, local, local.columns)
+        found = ask(local, local.columns)
     except (PenstockError, AnalysisError):
         if not local.doubts:
             raise
@@ -74,13 +81,13 @@ def questions(statements: Sequence[s.Statement], start: Start) -> list[Asked]:
             return found
     with start() as db:
         spark = db.spark
-        return _asked(statements, db.analyser, lambda table: _columns(table, spark))
+        return ask(db.analyser, lambda table: _columns(table, spark))
 
 
 def _asked(
     statements: Sequence[s.Statement],
     analyser: Analyser,
-    columns: Callable[[s.CreateTable], Columns],
+    columns: ColumnsOf,
 ) -> list[Asked]:
     scene, queries = Scene(Catalog({}, None), analyser), 0
     found: list[Asked] = []

@@ -28,10 +28,17 @@ def with_times(schema: pa.Schema) -> pa.Schema:
     return pa.schema([*schema, *((name, pa.int64()) for name in (BEGINS, ENDS, WEIGHT))])
 
 
-def cut(root: Operator, given: Mapping[str, str]) -> Operator:
-    """The graph in which operators, by their identities, are scans of these names."""
-    made: dict[Operator, Operator] = {}
+def cut(
+    root: Operator, given: Mapping[str, str], made: dict[Operator, Operator] | None = None
+) -> Operator:
+    """The graph in which operators, by their identities, are scans of these names.
+
+    Graphs that have operators in common share what was `made` of them.
+    """
+    made = {} if made is None else made
     for operator in _above(root, given):
+        if operator in made:
+            continue
         if operator.identity in given:
             schema = operator.schema
             scan = Operator(Scan(given[operator.identity], with_times(schema)), ())

@@ -7,7 +7,7 @@ what no running view gives comes from the rows of sources, as far as they are ke
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from penstock.element import BEGIN
@@ -23,39 +23,49 @@ from penstock.state.manifest import Manifest
 
 @dataclass(frozen=True)
 class Beginning:
-    """What a new view begins with: a program over what is given, by views and by sources.
+    """What new views begin with: a program over what is given, by views and by sources.
 
-    `short`: of the past it knows only what was there in the end.
+    `short` are those that know of the past only what was there in the end. `read` are the running
+    views that give.
     """
 
     program: Program
     given: tuple[Given, ...]
     sources: tuple[str, ...]
-    short: bool
+    short: frozenset[str]
+    read: tuple[str, ...]
 
 
 def beginning(
-    name: str, view: Compiler, running: Program, roots: Mapping[str, str], manifest: Manifest
+    new: Sequence[str],
+    compiled: Compiler,
+    running: Program,
+    roots: Mapping[str, str],
+    manifest: Manifest,
 ) -> Beginning:
-    """How a view begins where others run, which are known by the identities of their roots."""
-    root = view.root(name)
-    mine = [operator.identity for operator in root.walk()]
+    """How views begin where others run, which are known by the identities of their roots."""
+    tops = {name: compiled.root(name) for name in new}
+    mine = dict.fromkeys(operator.identity for top in tops.values() for operator in top.walk())
     views = {i: roots[i] for i in mine if i in roots and _is_kept(roots[i], manifest)}
     whole = {i: one for i, one in views.items() if _is_whole(one, manifest)}
     names = {i: _name(one) for i, one in views.items()}
-    if len(whole) < len(views) and asks_for_the_past(root, names):
+    asked = any(asks_for_the_past(top, names) for top in tops.values())
+    if len(whole) < len(views) and asked:
         views = whole
         names = {i: _name(one) for i, one in views.items()}
-    start = cut(root, names)
-    compiler = Compiler()
-    compiler.put(name, start, view.program().view_areas[name])
-    program = compiler.program()
-    read = set(_scans(start))
-    used = [one for one in views.values() if _name(one) in read]
-    given = tuple(_given(one, running, manifest) for one in used)
-    short = any(one not in whole.values() for one in used)
-    sources = tuple(sorted(read - {one.source.name for one in given}))
-    return Beginning(program, given, sources, short)
+    compiler, areas, made = Compiler(), compiled.program().view_areas, dict[Operator, Operator]()
+    read: dict[str, set[str]] = {}
+    for name, top in tops.items():
+        start = cut(top, names, made)
+        compiler.put(name, start, areas[name])
+        read[name] = set(_scans(start))
+    scans = set().union(*read.values())
+    used = tuple(one for one in views.values() if _name(one) in scans)
+    given = tuple(given_by(one, running, manifest) for one in used)
+    parts = {_name(one) for one in used if one not in whole.values()}
+    short = frozenset(name for name, scanned in read.items() if scanned & parts)
+    sources = tuple(sorted(scans - {one.source.name for one in given}))
+    return Beginning(compiler.program(), given, sources, short, used)
 
 
 def check_kept(
@@ -99,7 +109,8 @@ def _is_whole(view: str, manifest: Manifest) -> bool:
     return log[0].w0 == BEGIN if log else manifest.frontier == BEGIN
 
 
-def _given(view: str, program: Program, manifest: Manifest) -> Given:
+def given_by(view: str, program: Program, manifest: Manifest) -> Given:
+    """What a running view gave so far, and what is on its way."""
     area, origin = program.view_areas[view], program.views[view]
     waiting = program.lanes[origin.lane].area if isinstance(origin, FromLane) else None
     source = SourceDefinition(

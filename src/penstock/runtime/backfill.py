@@ -68,21 +68,39 @@ class Backfill:
         self._seen: set[str] = set()
         self._filled: defaultdict[str, list[RunRef]] = defaultdict(list)
 
-    def fill(self, manifest: Manifest, lanes: Iterable[Lane]) -> None:
-        """Bring what is kept and has not been seen yet into lanes."""
+    def after(self, begin: Mapping[str, AreaState], given: Iterable[Given]) -> Backfill:
+        """What goes on from a state, with what has not been seen yet."""
+        found = Backfill(
+            self._program,
+            self._sources,
+            self._jobs,
+            self._directory,
+            self._tasks,
+            given,
+            begin,
+            self._rows,
+        )
+        found._seen = self._seen
+        return found
+
+    def fill(self, manifest: Manifest, lanes: Iterable[Lane], waiting: bool = True) -> None:
+        """Bring what is kept and has not been seen yet into lanes.
+
+        What running views will give counts as well, unless there are steps to come in between.
+        """
         lanes = list(lanes)
         for source in self._sources:
             area = input_area(source)
             name = area.name if self._rows is None else self._rows(source.name)
             unseen = self._unseen(manifest.area(name).refs)
-            self._bring(source, lanes, Reading("rows", area, unseen, self._directory, _TICKS))
+            self.bring(source, lanes, Reading("rows", area, unseen, self._directory, _TICKS))
         for one in self._given:
             found = [self._reading(one.area, self._unseen(one.refs), self._unseen(one.base))]
-            if one.waiting is not None:
+            if waiting and one.waiting is not None:
                 refs = self._unseen(manifest.area(one.waiting.name).refs)
                 found.append(self._reading(one.waiting, refs, since=manifest.frontier))
             for reading in found:
-                self._bring(one.source, lanes, reading)
+                self.bring(one.source, lanes, reading)
 
     def _reading(
         self,
@@ -98,7 +116,8 @@ class Backfill:
         self._seen.update(ref.name for ref in unseen)
         return unseen
 
-    def _bring(self, source: SourceDefinition, lanes: Iterable[Lane], reading: Reading) -> None:
+    def bring(self, source: SourceDefinition, lanes: Iterable[Lane], reading: Reading) -> None:
+        """Rows of a source, as they are read, into the lanes that want them."""
         mine = tuple(lane for lane in lanes if source.name in lane.sources)
         if mine and reading.runs:
             rows = self._jobs.rows(reading, self._tasks)

@@ -187,10 +187,22 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 f"its latest version is {view.manifest.version}, but {begun.version} was read "
                 "before: it is not the same any more. Begin with a new checkpoint",
             )
+        self._check_same(view, begun)
         latest = self._end or self._latest(view)
         if latest is None or latest.version <= begun.version:
             return start
         return _Offset(latest.version, max(latest.frontier, begun.frontier)).to_json()
+
+    def _check_same(self, view: CommittedView, begun: _Offset) -> None:
+        """What was read before is of the query that the view has now."""
+        replaced = view.manifest.replaced.get(view.name, 0)
+        if 0 < begun.version < replaced:
+            raise StateError(
+                self._source.directory,
+                f"view {view.name} was replaced by another query at version {replaced}, and this "
+                f"stream has read the changes of the one before up to version {begun.version}. "
+                "Begin with a new checkpoint, which reads all changes of the new one",
+            )
 
     def reportLatestOffset(self) -> dict[str, int] | None:
         latest = self._end or self._latest(self._view())
@@ -198,6 +210,7 @@ class _StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[InputPartition]:
         begun, view = _Offset(**start), self._view()
+        self._check_same(view, begun)
         if begun.frontier < view.oldest:
             raise StateError(
                 self._source.directory,

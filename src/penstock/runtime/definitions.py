@@ -34,7 +34,8 @@ class ViewDefinition:
 
     No two records that are there at one time share the values of the key's columns; with the empty
     key there is at most one record at a time. `said` is what the view says, where its plan reads
-    other views instead. A view that runs `apart` has nothing in common with others.
+    other views instead. A view that runs `apart` has nothing in common with others. `reads` are
+    the columns that what it reads had when it was bound: more of them are not among those of `*`.
     """
 
     plan: Node
@@ -43,6 +44,7 @@ class ViewDefinition:
     expiry: Strategy = "piggyback"
     said: Node | None = None
     apart: bool = False
+    reads: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         for column in self.key or ():

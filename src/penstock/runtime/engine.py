@@ -9,8 +9,8 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from penstock.punctuation.closings import Closings
 from penstock.runtime import upkeep
 from penstock.runtime.attaching import beginning, check_kept
 from penstock.runtime.backfill import Backfill, Given
+from penstock.runtime.changing import Changing
 from penstock.runtime.checkpoints import new_place
 from penstock.runtime.definitions import (
     ViewDefinition,
@@ -64,7 +65,6 @@ from penstock.runtime.punctuating import (
     entry,
 )
 from penstock.runtime.reading import CommittedView, time_of
-from penstock.runtime.reception import Reception
 from penstock.runtime.settings import check_settings
 from penstock.runtime.sources import (
     Ingest,
@@ -75,6 +75,7 @@ from penstock.runtime.sources import (
 from penstock.runtime.state_names import brought_up_to_date, check_named, founded
 from penstock.runtime.step_specs import StepSpecs
 from penstock.runtime.times import now, shown
+from penstock.sql.binding.catalog import is_constant
 from penstock.state.compaction import Use
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
@@ -82,6 +83,8 @@ from penstock.state.manifest import (
     Advanced,
     AreaState,
     Changed,
+    Declaration,
+    Declared,
     Defined,
     Delivered,
     Dropped,
@@ -99,7 +102,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("penstock")
 
 
-class Engine(Reception):
+class Engine(Changing):
     def __init__(self, directory: Path, jobs: Jobs, options: Options) -> None:
         super().__init__()
         self.directory = directory
@@ -115,6 +118,7 @@ class Engine(Reception):
         self._punctuations = Punctuations()
         self._reviewed = BEGIN
         self._uses: Mapping[str, Use] = {}
+        self._declaration: Declaration | None = None
         self.expiry, self.measures = Chooser(), Measures()
         try:
             self._open()
@@ -227,10 +231,21 @@ class Engine(Reception):
     def _define(self, name: str, definition: Any, *actions: Action) -> None:
         with self._mutex:
             self._check_new(name, definition)
+            if self._declaration is not None and not is_constant(name):
+                actions = (*actions, Declared(name, self._declaration))
             self.commit(Defined(name, codec.encode(definition)), *actions)
             self.definitions = {**self.definitions, name: definition}
             if isinstance(definition, ViewDefinition):
                 self._running = self._running.with_view(name, definition)
+
+    @contextmanager
+    def from_file(self, declaration: Declaration) -> Iterator[None]:
+        """What is defined in the block is from a pipeline file: one commit says both."""
+        self._declaration = declaration
+        try:
+            yield
+        finally:
+            self._declaration = None
 
     def _check_new(self, name: str, definition: Any) -> None:
         check_free(name, self.definitions)
@@ -251,13 +266,15 @@ class Engine(Reception):
         """
         compiler = compiler_of({name: view}, self._running.graph)
         alone, frontier = compiler.program(), self.manifest.frontier
-        start = beginning(name, compiler, self.program, self._running.compiler.roots, self.manifest)
+        start = beginning(
+            [name], compiler, self.program, self._running.compiler.roots, self.manifest
+        )
         sources = start.sources
         if from_now:
             sources = tuple(s for s in sources if s in self.sources and self.sources[s].is_table)
         else:
             check_kept(f"view {name!r}", sources, self.sources, self.manifest)
-        backfill = self._backfill(start.program, sources, start.given)
+        backfill = self._backfill_of(start.program, sources, start.given)
         new = alone.specs().keys() - self.program.specs().keys()
         program = start.program
         missing = [lane for lane in program.lanes.values() if lane.name in new]
@@ -269,7 +286,7 @@ class Engine(Reception):
             backfill.fill(self.manifest, missing)  # what came since is not before the frontier
             actions: list[Action] = [founded(name, alone)]
             if frontier > BEGIN:
-                short = start.short or from_now
+                short = bool(start.short) or from_now
                 actions += effects.as_base() if short else effects.publications()
             for area in sorted(new):
                 actions += effects.founded(area, backfill.lane(area))
@@ -295,7 +312,7 @@ class Engine(Reception):
         view = ViewDefinition(plan, None if key is None else tuple(key))
         program = compiler_of({name: view}, Graph()).program()
         check_kept("the query", sorted(view.sources), self.sources, manifest)
-        backfill = self._backfill(program, sorted(view.sources))
+        backfill = self._backfill_of(program, sorted(view.sources))
         closings = self._said(view.sources)
         if at == INF or frontier == INF:
             closings = {s: replace(c, ended=self._end(s)) for s, c in closings.items()}
@@ -319,7 +336,7 @@ class Engine(Reception):
             lifting = lifted(name, self.definitions, self.manifest)
             rest = {other: d for other, d in self.definitions.items() if other != name}
             running = self._running.without([name] if name in self._running.views else [])
-            needed = {*running.program.specs(), *held(self.manifest, besides=name)}
+            needed = {*running.program.specs(), *held(self.manifest, besides=[name])}
             for source in of_kind(SourceDefinition, rest).values():
                 needed |= {area.name for area in kept_areas(source)}
             gone = tuple(area for area in self.manifest.areas if area not in needed)
@@ -337,26 +354,34 @@ class Engine(Reception):
                 self._running,
                 view,
                 self.manifest,
-                self._backfill,
-                partial(self._spoken, view),
+                self._backfill_of,
+                partial(self._spoken, view.sources),
             )
             with self._mutex:
                 self.commit(*actions(self.manifest, self._running))
                 self._running = self._running.with_view(name, view)
 
     def _spoken(
-        self, view: ViewDefinition, program: Program, frontier: int
+        self, names: Iterable[str], program: Program, frontier: int
     ) -> tuple[dict[int, Kernel], dict[str, AreaSpec]]:
         """What punctuations say to the kernels of a program that looks from a time on."""
-        said = {s: c.settled(frontier) for s, c in self._said(view.sources).items()}
+        said = {s: c.settled(frontier) for s, c in self._said(names).items()}
         kernels = answers(program, said)
         return kernels, closing(program, kernels)
 
-    def _backfill(
+    def _backfill_of(
         self, program: Program, sources: Iterable[str], given: Iterable[Given] = (), **more: Any
     ) -> Backfill:
-        found = [self.sources[name] for name in sources]
-        return Backfill(program, found, self._jobs, self.runs, self.tasks, given, **more)
+        return self._backfill(program, [self.sources[name] for name in sources], given, **more)
+
+    def _backfill(
+        self,
+        program: Program,
+        sources: Iterable[SourceDefinition],
+        given: Iterable[Given] = (),
+        **more: Any,
+    ) -> Backfill:
+        return Backfill(program, sources, self._jobs, self.runs, self.tasks, given, **more)
 
     # --- what is said of sources ------------------------------------------------------------------
 
@@ -461,6 +486,9 @@ class Engine(Reception):
         sources = self.sources.values()
         kept = {area.name: area for source in sources for area in kept_areas(source)}
         kept |= rows_held(manifest, self.sources)
+        merging = self.replacing is None
+        if not merging:  # what is built beside reads kept rows and changes from where they were
+            kept = {}
         read = frozenset().union(*(view.sources for view in running.views.values()))
         said = {name: self._punctuations.of(self.sources[name], manifest) for name in read}
         review = self._reviewed < w0
@@ -475,6 +503,7 @@ class Engine(Reception):
             self._uses,
             review,
             self.options.retention,
+            merging,
         )
         spec, reports, problems = stepped(self._jobs, running, specs.of)
         self._reviewed, self._uses = w0, upkeep.used(self._uses, reports)
@@ -492,8 +521,8 @@ class Engine(Reception):
             self._running = rest
         upkeep.delete_left(self.runs, spec.program.private, spec.areas, self.manifest)
         self._condense()
-        if old := upkeep.old_changes(self.manifest, self.options.retention):
-            self.commit(*old)
+        if merging:
+            self._give_up_old_changes()
         operators = self.measures.stepped(program, reports, w1)
         self.expiry.observe(program, operators)
         progress = {
@@ -509,10 +538,17 @@ class Engine(Reception):
         logger.info("step to %s: %s", w1, progress["seconds"])
         return progress
 
+    def _give_up_old_changes(self) -> None:
+        if old := upkeep.old_changes(self.manifest, self.options.retention):
+            self.commit(*old)
+
     def _condense(self) -> None:
-        """Write what punctuations have said in fewer words, where time has passed them."""
+        """Write what punctuations have said in fewer words, where time has passed them.
+
+        Those who look at what was said from before the frontier must have it as it was.
+        """
         for name, source in self.sources.items():
-            if holders(self.manifest, name):  # they look at what was said from before the frontier
+            if self.replacing is not None or holders(self.manifest, name):
                 continue
             with self._mutex:
                 entries = self._punctuations.condensed(source, self.manifest)

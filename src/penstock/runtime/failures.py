@@ -236,10 +236,10 @@ def healthy(views: Mapping[str, ViewDefinition], manifest: Manifest) -> dict[str
     return {name: view for name, view in views.items() if name not in manifest.failures}
 
 
-def held(manifest: Manifest, besides: str) -> Iterator[str]:
-    """All areas of failed views besides one."""
+def held(manifest: Manifest, besides: Collection[str]) -> Iterator[str]:
+    """All areas of failed views besides some."""
     for view, failure in manifest.failures.items():
-        if view != besides:
+        if view not in besides:
             yield from (held_area(view, area) for area in failure.areas)
             yield from (view_area(view), base_area(view))
 

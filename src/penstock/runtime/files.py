@@ -15,7 +15,7 @@ from pathlib import Path
 
 from penstock.errors import StateError
 from penstock.runtime import checkpoints
-from penstock.state.manifest import Action, Changed, Manifest, Merged, Published
+from penstock.state.manifest import Action, Changed, HandedOver, Manifest, Merged, Published
 from penstock.state.names import is_segment
 from penstock.state.storage import storage_errors
 from penstock.state.store import RunRef
@@ -53,6 +53,8 @@ def _refs(action: Action) -> Iterable[RunRef]:
     match action:
         case Changed(added=refs) | Published(refs=refs) | Merged(refs=refs):
             return refs
+        case HandedOver(handovers=handovers):
+            return [ref for handover in handovers for ref in handover.refs]
     return ()
 
 

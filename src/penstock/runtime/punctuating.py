@@ -46,6 +46,10 @@ class Punctuations:
         if source in manifest.punctuations:
             self._read[source] = manifest.punctuations[source], BEGIN, closings
 
+    def forget(self, source: str) -> None:
+        """The columns of a source have changed."""
+        self._read.pop(source, None)
+
     def since_the_beginning(self, source: SourceDefinition, manifest: Manifest) -> Closings:
         """The same with the times at which all of it began to hold."""
         if source.is_table:

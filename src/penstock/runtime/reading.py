@@ -20,19 +20,20 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record, sorting
+from penstock.algebra import codec
 from penstock.element import BEGIN, INF, Elements, changes, concat, consolidate, intervals
 from penstock.errors import PlanError
 from penstock.physical.cutting import with_times
 from penstock.physical.program import base_area, view_area
 from penstock.record import Ints, Mask
-from penstock.runtime.definitions import sources_and_views
+from penstock.runtime.definitions import ViewDefinition, sources_and_views
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import shown, time_types
-from penstock.state.manifest import AreaState, Manifest, Publication
+from penstock.state.manifest import AreaState, Handover, Manifest, Publication
 from penstock.state.run import AreaSpec
 from penstock.state.store import FileStore, RunRef
 
-What: TypeAlias = Literal["snapshot", "changes", "history", "rows", "elements"]
+What: TypeAlias = Literal["snapshot", "changes", "history", "rows", "elements", "standing"]
 _OPS = np.array(["-", "u", "+"])
 _GOES, _UPDATED, _COMES = range(3)
 _ROWS = 1 << 16
@@ -41,6 +42,8 @@ _ROWS = 1 << 16
 @dataclass(frozen=True)
 class Reading:
     """What to read of a view: `[since, until)` for changes, the time `until - 1` for a snapshot.
+
+    What is standing at `until - 1` are elements that begin at `since` and have no end.
 
     The runs of the base hold what was there when older changes were given up: their elements have
     ends that count, but no beginnings that can still be told.
@@ -64,7 +67,7 @@ class Reading:
         match self.what:
             case "snapshot" | "rows":
                 return self.area.schema
-            case "elements":
+            case "elements" | "standing":
                 return with_times(self.area.schema)
             case "changes":
                 op, ts = self._added("op", "ts")
@@ -99,7 +102,10 @@ class Reading:
             case "elements":
                 batches = self._elements(x.where(x.ts >= self.since))
             case "snapshot":
-                batches = self._snapshot(x)
+                x = self._standing(x)
+                batches = self._batch(_copies(x, x.n), [])
+            case "standing":
+                batches = self._elements(self._standing(x))
             case "changes":
                 batches = self._changes(x)
             case "history":
@@ -115,11 +121,11 @@ class Reading:
         ends = pa.array(x.te, mask=x.te == INF)
         return self._batch(x, [pa.array(x.ts), ends, pa.array(x.n)])
 
-    def _snapshot(self, x: Elements) -> pa.RecordBatch:
+    def _standing(self, x: Elements) -> Elements:
+        """The records that are there at a time, each once with its weight."""
         x = x.where((x.ts <= self.until - 1) & (self.until - 1 < x.te))
-        zero = np.zeros(len(x), dtype=np.int64)
-        x = consolidate(replace(x, ts=zero, te=zero + 1))
-        return self._batch(_copies(x, x.n), [])
+        begin = np.full(len(x), self.since, dtype=np.int64)
+        return consolidate(replace(x, ts=begin, te=np.full(len(x), INF)))
 
     def _changes(self, x: Elements) -> pa.RecordBatch:
         x = changes(x.where((x.te >= self.since) & (x.ts < self.until)))
@@ -264,6 +270,17 @@ class CommittedView:
         return Reading(
             what, self.area, tuple(refs), self.directory, self.time, since, until, tuple(base)
         )
+
+
+def handed_over(view: CommittedView, due: Handover) -> CommittedView:
+    """The view that was there before another took its place, as its followers are to read it."""
+    definition: ViewDefinition = codec.decode(due.definition)
+    then = Manifest(
+        frontier=due.publications[-1].w1,
+        areas={base_area(view.name): due.base},
+        changelogs={view.name: due.publications},
+    )
+    return replace(view, area=definition.area(view.name), manifest=then)
 
 
 def committed_view(manifest: Manifest, directory: Path, name: str) -> CommittedView:

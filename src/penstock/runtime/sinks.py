@@ -14,7 +14,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from penstock.errors import PlanError
@@ -22,7 +22,7 @@ from penstock.runtime.engine import Engine
 from penstock.runtime.failures import BACK_OFF
 from penstock.runtime.jobs import read_view
 from penstock.runtime.objections import misnamed_format
-from penstock.runtime.reading import CommittedView
+from penstock.runtime.reading import CommittedView, handed_over
 from penstock.state.manifest import Delivered, Publication
 from penstock.state.names import check_name
 
@@ -88,8 +88,8 @@ class Server:
         if not self._busy.acquire(blocking=False):
             return
         try:
-            while (entry := self._due()) is not None:
-                self._deliver(entry)
+            while (due := self._due()) is not None:
+                self._deliver(*due)
             self.failure = None
         except Exception as error:
             self.failure = f"{type(error).__name__}: {error}".split("\n")[0][:500]
@@ -97,21 +97,30 @@ class Server:
         finally:
             self._busy.release()
 
-    def _due(self) -> Publication | None:
-        manifest = self._engine.manifest
-        if self.sink.name not in manifest.sinks or self.sink.view not in manifest.definitions:
-            return None
-        version = manifest.sinks[self.sink.name].version
-        entries = self._committed(self.sink.view).publications
-        return next((entry for entry in entries if entry.version > version), None)
+    def _due(self) -> tuple[CommittedView, Publication] | None:
+        """The next publication that the sink has not had, and the view that it is one of.
 
-    def _deliver(self, entry: Publication) -> None:
+        What is due of a view that was replaced comes before what is of the one in its place.
+        """
+        manifest = self._engine.manifest
+        state = manifest.sinks.get(self.sink.name)
+        if state is None or state.view not in manifest.definitions:
+            return None
+        view = self._committed(state.view)
+        state = view.manifest.sinks[self.sink.name]  # of the same version
+        for found in (*(handed_over(view, due) for due in state.pending), view):
+            for entry in found.publications:
+                if entry.version > state.version:
+                    return found, entry
+        return None
+
+    def _deliver(self, view: CommittedView, entry: Publication) -> None:
         with self._engine.reading():
-            reading = self._committed(self.sink.view).changes(entry.w0, entry.w1)
+            reading = view.changes(entry.w0, entry.w1)
             if reading.runs:
                 rows = read_view(self._spark, reading, self._engine.tasks)
                 self.sink.deliver(rows, entry.version)
-        self._engine.delivered(Delivered(self.sink.name, self.sink.view, entry.version))
+        self._engine.delivered(Delivered(self.sink.name, view.name, entry.version))
 
     def start(self) -> None:
         if self._thread is None or not self._thread.is_alive():
@@ -198,6 +207,13 @@ class Sinks:
             self._servers = {n: s for n, s in self._servers.items() if s.sink.view != view}
         for server in gone:
             server.stop(0.0)
+
+    def rename(self, old: str, new: str) -> None:
+        """A view has another name, and keeps its sinks."""
+        with self._mutex:
+            for server in self._servers.values():
+                if server.sink.view == old:
+                    server.sink = replace(server.sink, view=new)
 
     def serve(self) -> None:
         """Serve each of them; raise what the first one raised, when all have been."""

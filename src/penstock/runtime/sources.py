@@ -72,6 +72,8 @@ class SourceDefinition:
     NULL; columns that are not NULL; a number of rows, and the span of time in which no more come.
     Views rely on it, so rows that break a condition are refused, as those are that a punctuation
     has ruled out.
+
+    Columns that were `added` later are NULL in the rows before, and in rows that come without them.
     """
 
     name: str
@@ -87,6 +89,7 @@ class SourceDefinition:
     never_null: tuple[str, ...] = ()
     rate: tuple[int, int] | None = None
     on_error: ErrorPolicy = "keep"
+    added: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for column in filter(None, (self.time, self.until, self.weight)):

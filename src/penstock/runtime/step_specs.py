@@ -23,8 +23,8 @@ class StepSpecs:
     """Of the step from a manifest's frontier to `w1`.
 
     `said` is what punctuations say of sources, `kept` are the areas that are only compacted, `uses`
-    tells how areas were used before, `review` whether what punctuations close is looked for, and
-    `retention` for how long changes are kept.
+    tells how areas were used before, `review` whether what punctuations close is looked for,
+    `retention` for how long changes are kept, and `merging` whether published changes may be merged.
     """
 
     manifest: Manifest
@@ -37,6 +37,7 @@ class StepSpecs:
     uses: Mapping[str, Use]
     review: bool
     retention: int | None = None
+    merging: bool = True
 
     def of(self, program: Program) -> StepSpec:
         areas = {name: self.manifest.area(name) for name in (*program.specs(), *self.kept)}
@@ -58,5 +59,10 @@ class StepSpecs:
             self.expiry.told(program, kernels),
             closed,
             merging=upkeep.bytes_to_merge(self.uses, self.tasks),
-            blocks=changelog.chosen(self.manifest, list(program.views), self.tasks, self.retention),
+            blocks=self._blocks(program),
         )
+
+    def _blocks(self, program: Program) -> tuple[changelog.Block, ...]:
+        if not self.merging:
+            return ()
+        return changelog.chosen(self.manifest, list(program.views), self.tasks, self.retention)

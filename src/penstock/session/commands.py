@@ -13,7 +13,6 @@ from pyspark.errors import PySparkException
 
 from penstock.algebra import operations
 from penstock.algebra.plan import Node, SortKey
-from penstock.algebra.settings import zone_of
 from penstock.errors import PenstockError, PlanError, UnsupportedError
 from penstock.memory.asking import verdict
 from penstock.memory.repairs import MOST_REPAIRS
@@ -23,19 +22,21 @@ from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.feeds import PortFeed, StreamFeed
 from penstock.runtime.objections import objection, unreadable
 from penstock.runtime.rows import fitted, schema_of
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of, check_unused
+from penstock.session.changing import Changes, columns_read
 from penstock.session.dependents import dependents_on
 from penstock.session.describing import described, explained, explained_rules
-from penstock.session.judging import check_memory, declared_by
+from penstock.session.judging import check_memory as check_memory_of
+from penstock.session.judging import declared_by
 from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
 from penstock.session.seeing import in_order
 from penstock.session.sharing import explained_sharing, names_in
+from penstock.session.source_statement import column_of, source_of
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding import AnalysisError, BoundView, Catalog, bind_points, bind_query
@@ -43,13 +44,16 @@ from penstock.sql.binding.as_of import asked
 from penstock.sql.binding.catalog import CLOCKS, is_constant
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.order import order_of
-from penstock.sql.binding.sources import check_sequence, promised
-from penstock.sql.binding.types import is_time, shown
+from penstock.sql.binding.sources import check_sequence
+from penstock.sql.binding.types import shown
+from penstock.sql.changes import as_created
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.names import names_read
 from penstock.sql.text import Name, one_of
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from penstock.session.session import Session
 
 logger = logging.getLogger("penstock")
@@ -57,7 +61,7 @@ logger = logging.getLogger("penstock")
 
 class Commands:
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self._session = self.session = session
         self._engine = session.engine
         self._analyser = session.analyser
 
@@ -73,14 +77,14 @@ class Commands:
 
     def _run(self, statement: s.Statement) -> Result:
         match statement:
-            case s.CreateSource():
+            case s.CreateSource() | s.RegisterSource():
                 return self._create(statement, self._create_source)
-            case s.RegisterSource():
-                return self._create(statement, self._register_source)
             case s.CreateTable():
                 return self._create(statement, self._create_table)
             case s.CreateStream():
                 return self._create(statement, self._create_stream)
+            case s.CreateView(replace=True):
+                return Changes(self).replace_view(statement)
             case s.CreateView():
                 return self._create(statement, self._create_view)
             case s.Query():
@@ -91,6 +95,12 @@ class Commands:
                 return self._drop(statement)
             case s.Resume():
                 return self._resume(statement)
+            case s.RenameView():
+                return Changes(self).rename_view(statement)
+            case s.AddColumn():
+                return Changes(self).add_column(statement)
+            case s.ChangeType():
+                return Changes(self).change_type(statement)
             case s.Show():
                 return self._show(statement)
             case s.ShowAside():
@@ -142,63 +152,18 @@ class Commands:
             )
         return Result(create(statement))
 
-    def _create_source(self, statement: s.CreateSource) -> str:
-        schema = self._schema(statement.columns, statement)
-        time, delay = None, 0
-        if statement.event_time is not None:
-            column = statement.event_time.column
-            time = self._column(column, schema, statement)
-            self._check_time(statement, column, schema.field(time).type)
-            delay = self._delay(statement, schema.field(time).type)
-        checks = [check for column in statement.columns for check in column.checks]
-        self._session.create_source(
-            statement.name.text,
-            schema,
-            time,
-            delay,
-            statement.late.value.lower(),  # type: ignore[arg-type]
-            on_error=statement.on_error.value.lower(),  # type: ignore[arg-type]
-            feed=_feed(statement.format, zone_of(self._analyser.settings())),
-            promised=promised(checks, schema, self._analyser, Complaints(statement)),
-            never_null=tuple(c.name.text for c in statement.columns if not c.nullable),
-            rate=self._rate(statement, None if time is None else schema.field(time).type),
-        )
+    def _create_source(self, statement: s.CreateSource | s.RegisterSource) -> str:
+        self._session.define_source(source_of(statement, self._analyser))
+        if isinstance(statement, s.RegisterSource):
+            return f"Source {statement.name} listens on port {statement.port} of this machine."
         return f"Source {statement.name} is created."
 
-    def _rate(self, statement: s.CreateSource, kind: pa.DataType | None) -> tuple[int, int] | None:
-        if statement.rate is None:
-            return None
-        span, integer = statement.rate.span, kind is not None and pa.types.is_integer(kind)
-        if span.ticks != integer:
-            unit = "a plain number: RATE 5 PER 10" if integer else "of time: RATE 100 PER SECOND"
-            Complaints(statement).wrong(f"The span of the rate is {unit}.", statement.name)
-        return statement.rate.rows, span.length
-
-    def _check_time(self, statement: s.CreateSource, column: Name, kind: pa.DataType) -> None:
-        if not (is_time(kind) or pa.types.is_integer(kind)):
-            Complaints(statement).wrong(
-                f"Event time is a TIMESTAMP, a DATE or an integer, and {column} is {shown(kind)}.",
-                column,
-            )
-
-    def _delay(self, statement: s.CreateSource, kind: pa.DataType) -> int:
-        assert statement.event_time is not None
-        delay, column = statement.event_time.delay, statement.event_time.column
-        integer = pa.types.is_integer(kind)
-        if delay.length and delay.ticks != integer:
-            unit = "a plain number: DELAY 5" if integer else "an interval: DELAY INTERVAL 5 SECONDS"
-            Complaints(statement).wrong(
-                f"Event time {column} is {shown(kind)}, so the delay is {unit}.", column
-            )
-        return delay.length
-
-    def _register_source(self, statement: s.RegisterSource) -> str:
-        schema = self._schema(statement.columns, statement)
-        name = statement.name.text
-        self._session.create_source(name, schema, feed=PortFeed(statement.port))
-        return f"Source {name} listens on port {statement.port} of this machine."
-
     def _create_table(self, statement: s.CreateTable) -> str:
+        self._session.create_table(statement.name.text, self.rows_of(statement))
+        return f"Table {statement.name} is created."
+
+    def rows_of(self, statement: s.CreateTable) -> DataFrame:
+        """The rows that a table is created with."""
         complaints = Complaints(statement)
         if statement.format is None:
             complaints.unsupported(
@@ -210,13 +175,11 @@ class Commands:
         if statement.columns:
             reader = reader.schema(", ".join(f"`{c.name}` {c.type}" for c in statement.columns))
         try:
-            rows = reader.options(**dict(statement.format.options)).load()
+            return reader.options(**dict(statement.format.options)).load()
         except PySparkException as error:
             complaints.objection(objection(error), statement.name)
         except Py4JJavaError as error:
             complaints.objection(unreadable(statement.format.name, error), statement.name)
-        self._session.create_table(statement.name.text, rows)
-        return f"Table {statement.name} is created."
 
     def _create_stream(self, statement: s.CreateStream) -> str:
         complaints = Complaints(statement)
@@ -231,10 +194,10 @@ class Commands:
         if source is None:
             streams = [n for n, d in self._engine.sources.items() if d.time is not None]
             complaints.unknown("source", statement.source.text, streams, statement.source)
-        key = tuple(self._column(name, source.schema, statement) for name in statement.key)
+        key = tuple(column_of(name, source.schema, statement) for name in statement.key)
         operation = None
         if statement.operation is not None:
-            operation = self._column(statement.operation, source.schema, statement)
+            operation = column_of(statement.operation, source.schema, statement)
             if not key:
                 complaints.unsupported(
                     "OP says what becomes of the row of a key, and this stream has none.",
@@ -249,7 +212,7 @@ class Commands:
         schemes = schemes_of(
             statement,
             source.schema,
-            lambda name: self._column(name, source.schema, statement),
+            lambda name: column_of(name, source.schema, statement),
             lambda table, column: self._values(table, column, statement),
         )
         definition = StreamDefinition(
@@ -261,7 +224,7 @@ class Commands:
     def _sequence(self, statement: s.CreateStream, schema: pa.Schema) -> str | None:
         if statement.sequence is None:
             return None
-        column = self._column(statement.sequence, schema, statement)
+        column = column_of(statement.sequence, schema, statement)
         check_sequence(statement, schema.field(column).type)
         return column
 
@@ -271,7 +234,7 @@ class Commands:
         name = next((n for n in tables if n.lower() == table.text.lower()), None)
         if name is None:
             Complaints(statement).unknown("table", table.text, tables, table)
-        self._column(Name(column, table.span), tables[name].schema, statement)
+        column_of(Name(column, table.span), tables[name].schema, statement)
         values = self._session.sql(f"SELECT DISTINCT `{column}` AS v FROM `{name}`").to_arrow()
         return sorted(value for value in values.column("v").to_pylist() if value is not None)
 
@@ -281,7 +244,7 @@ class Commands:
         found = in_sql(
             statement.patterns,
             schema,
-            lambda name: self._column(name, schema, statement),
+            lambda name: column_of(name, schema, statement),
             Complaints(statement),
         )
         self._session.receive_punctuation(source, found)
@@ -309,25 +272,27 @@ class Commands:
             )
         points = bind_points(query, self._catalog, self._analyser)
         if points is not None:
-            self._engine.define(name, ClockView(points, statement.text))
+            self._engine.define(name, ClockView(points, as_created(statement)))
             return f"View {name} is created."
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
-        self._define_constants(bound)
+        self.define_constants(bound)
         said = in_order(bound.plan, self._engine)
-        alone = plan = self._rewritten(said)
-        expiry = self._expiry(statement)
+        alone = plan = self.rewritten(said)
+        expiry = self.expiry(statement)
         apart = statement.from_now or self._session.shared_views.are_off(expiry)
         if not apart:
             plan = self._session.shared_views.share(said, alone).plan
-        self._check_memory(statement, alone)
-        definition = ViewDefinition(plan, bound.key, statement.text, expiry, said, apart)
+        self.check_memory(statement, alone)
+        reads = columns_read(query, self._catalog)
+        written = as_created(statement)
+        definition = ViewDefinition(plan, bound.key, written, expiry, said, apart, reads)
         self._engine.define(name, definition, statement.from_now)
         return " ".join([f"View {name} is created.", *waits_for(alone)])
 
-    def _rewritten(self, plan: Node) -> Node:
+    def rewritten(self, plan: Node) -> Node:
         return rewrite(plan, self._engine.options.rules_off)
 
-    def _expiry(self, of: s.Query | s.CreateView) -> Strategy:
+    def expiry(self, of: s.Query | s.CreateView) -> Strategy:
         """How a view is to expire tuples: by its options, or by the session's."""
         options = of.options if isinstance(of, s.CreateView) else ()
         for key, _ in options:
@@ -335,26 +300,11 @@ class Commands:
                 raise PlanError(f"A view has no option {key}. There is expiry.")
         return check(next((value for _, value in options), self._engine.options.expiry))
 
-    def _define_constants(self, bound: BoundView) -> None:
+    def define_constants(self, bound: BoundView) -> None:
         for name, rows in bound.constants.items():
             if name not in self._engine.definitions:
                 columns = schema_of(rows)
                 self._engine.define_table(name, columns, fitted(rows, columns))
-
-    def _schema(self, columns: tuple[s.ColumnDefinition, ...], statement: Any) -> pa.Schema:
-        fields = []
-        for column in columns:
-            try:
-                fields.append((column.name.text, self._analyser.named_type(column.type)))
-            except AnalysisError as error:
-                Complaints(statement).wrong(str(error), column.name)
-        return pa.schema(fields)
-
-    def _column(self, name: Name, schema: pa.Schema, statement: Any) -> str:
-        for known in schema.names:
-            if known.lower() == name.text.lower():
-                return str(known)
-        Complaints(statement).unknown("column", name.text, schema.names, name)
 
     def _find(self, name: str) -> str | None:
         for known in self._engine.definitions:
@@ -368,7 +318,7 @@ class Commands:
         """The answer as of the time that the query names, or of the frontier."""
         question = asked(statement, self._catalog, self._analyser)
         bound = self._bound(question.query)
-        self._define_constants(bound)
+        self.define_constants(bound)
         answer = self._session.answer(bound.plan, bound.key, question.at)
         plan = explained(bound.plan)
         if statement.output in (None, s.Output.COMPLETE):
@@ -400,6 +350,9 @@ class Commands:
             if kind is statement.kind and not is_constant(name):
                 reason = failures.get(f"{kind.value.lower()} {name}")
                 state = "running" if reason is None else "failed"
+                progress = self._engine.replacing
+                if progress is not None and name in progress.names:
+                    state, reason = "replacing", str(progress)
                 found = {"name": name, "state": state, "reason": reason}
                 rows.append({**found, "statement": " ".join(text.split())})
         names = ["name", "state", "reason", "statement"]
@@ -442,7 +395,7 @@ class Commands:
         if statement.aspect is s.Aspect.SHARING:
             shared = self._session.shared_views.share(plan)
             return Result(explained_sharing(shared, names_in(self._catalog), options.sharing))
-        expiry = self._expiry(statement.of)
+        expiry = self.expiry(statement.of)
         return Result(explained_rules(plan, options.rules_off, expiry, self._engine.expiry))
 
     # --- memory ---------------------------------------------------------------------------------
@@ -470,8 +423,8 @@ class Commands:
                 waiting += names_read(statement.query)
         return [found[name] for name in self._engine.definitions if name in found]
 
-    def _check_memory(self, statement: s.CreateView, plan: Node) -> None:
-        check_memory(
+    def check_memory(self, statement: s.CreateView, plan: Node) -> None:
+        check_memory_of(
             statement.name.text,
             plan,
             self._engine,
@@ -539,15 +492,6 @@ def _takes_punctuations(definition: Any) -> bool:
 
 def _columns(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {shown(field.type)}" for field in schema)
-
-
-def _feed(format: s.Format | None, zone: str) -> StreamFeed | None:
-    """Texts of times without a zone are of the zone that the source was created under."""
-    if format is None:
-        return None
-    given = {key.lower() for key, _ in format.options}
-    texts = format.name.lower() in ("csv", "json", "xml") and "timezone" not in given
-    return StreamFeed(format.name, (*format.options, *([("timeZone", zone)] if texts else [])))
 
 
 def _ordered(rows: Any, keys: Sequence[tuple[str, SortKey]]) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from penstock.errors import PlanError
@@ -20,6 +20,17 @@ def dependents_on(name: str, definitions: Mapping[str, Any]) -> list[str]:
         for other, definition in definitions.items()
         if name.lower() in [read.lower() for read in _read_by(definition)]
     ]
+
+
+def all_dependents_on(names: Iterable[str], definitions: Mapping[str, Any]) -> list[str]:
+    """The definitions that read some, by way of others too; each after those that it reads."""
+    found = {name.lower() for name in names}
+    dependents = []
+    for other, definition in definitions.items():  # each was created after what it reads
+        if other.lower() not in found and found & {read.lower() for read in _read_by(definition)}:
+            found.add(other.lower())
+            dependents.append(other)
+    return dependents
 
 
 def check_unread(name: str, definitions: Mapping[str, Any]) -> None:

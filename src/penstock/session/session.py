@@ -10,8 +10,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -41,18 +40,21 @@ from penstock.runtime.rows import arrow_schema, fitted, read_parquet, schema_of
 from penstock.runtime.runner import Runner
 from penstock.runtime.settings import check_event_time
 from penstock.runtime.sinks import Deliver, Sink, Sinks, to_format
-from penstock.runtime.sources import LatePolicy, SourceDefinition, stamped_on_arrival
+from penstock.runtime.sources import LatePolicy, SourceDefinition
 from penstock.runtime.spark import answering, start_spark
 from penstock.runtime.times import Time, shown, ticks, time_types
 from penstock.session.catalog import catalog_of, check_unused, scan_of
+from penstock.session.changes import PipelinePlan
 from penstock.session.dependents import check_unread
 from penstock.session.failures import check_sources, failed_sources, failed_views
 from penstock.session.judging import check_memory
+from penstock.session.pipeline import InFile
 from penstock.session.punctuating import in_python
 from penstock.session.query import Query
 from penstock.session.results import Result
 from penstock.session.sharing import SharedViews
 from penstock.session.source import Source
+from penstock.session.source_statement import source_definition
 from penstock.sql import parse
 from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.types import shown as sql_type
@@ -167,6 +169,16 @@ class Session:
             statements = statements[max(len(together), 1) :]
         return result
 
+    def plan(self, text: str, file: str = "") -> PipelinePlan:
+        """What running a pipeline file with these statements would change; nothing is changed.
+
+        `file` is the name of the file: what runs of it have created and the text does not have is
+        dropped.
+        """
+        from penstock.session.rollout import Rollout
+
+        return Rollout(self, [InFile(file, statement) for statement in parse(text)]).plan
+
     def table(self, name: str) -> Query:
         """A source, stream, table or view as the beginning of a query put together by methods."""
         if catalog_of(self._engine.definitions, None).find(name) is None:
@@ -210,17 +222,27 @@ class Session:
         What is promised tells how much memory a view needs: a condition that is met, or NULL;
         columns that are not NULL; a number of rows, and the span in which no more come.
         """
-        check_unused(name)
-        if time is None:
-            definition = stamped_on_arrival(name, arrow_schema(schema), late, feed)
-        else:
-            definition = SourceDefinition(name, arrow_schema(schema), time, delay, late, feed=feed)
-        definition = replace(definition, promised=promised, never_null=tuple(never_null), rate=rate)
-        definition = replace(definition, on_error=on_error)
+        definition = source_definition(
+            name,
+            arrow_schema(schema),
+            time,
+            delay,
+            late=late,
+            feed=feed,
+            promised=promised,
+            never_null=tuple(never_null),
+            rate=rate,
+            on_error=on_error,
+        )
+        return self.define_source(definition)
+
+    def define_source(self, definition: SourceDefinition) -> Source:
+        """Add a source; a port is listened on from then on."""
+        name, feed = check_unused(definition.name), definition.feed
         check_event_time(definition, lambda: self.analyser.settings())
         kind, kinds = time_of([definition]), time_types(self._engine.sources.values())
         if kinds and kind not in kinds:
-            how = "is stamped on arrival with" if time is None else "has"
+            how = "is stamped on arrival with" if definition.arrival else "has"
             raise PlanError(
                 f"All sources of a pipeline share one kind of time. {name} {how} "
                 f"{_kind_of_time(kind)}, the others have {_kind_of_time(kinds.pop())}."
@@ -304,6 +326,26 @@ class Session:
             query.stop()
         if name in self._listeners:
             self._listeners.pop(name).close()
+
+    def rename(self, view: str, to: str, readers: Mapping[str, Any]) -> None:
+        """A view has another name; its sinks follow. `readers` are it and those that read it."""
+        self._engine.rename(view, to, readers)
+        self._sinks.rename(view, to)
+
+    def altered(self, source: str) -> None:
+        """The columns of a source have changed: what feeds it begins again with them."""
+        if source in self._listeners:
+            self._listeners.pop(source).close()
+            listener = self._listener(self._engine.source(source))
+            if listener is not None:
+                self._listeners[source] = listener
+        for query in self._queries.pop(source, ()):
+            query.stop()
+        if self._runner.running:
+            self._feed()
+
+    def serve_sinks(self) -> None:
+        self._sinks.serve()
 
     def answer(self, plan: Node, key: Sequence[str] | None = None, at: int | None = None) -> Answer:
         """The answer to a query as of a time, or as of the frontier; before the first step it is
@@ -507,12 +549,7 @@ class View(Answer):
 
     def committed(self) -> CommittedView:
         """The view as of the version that is committed now."""
-        engine = self._engine
-        if self.name not in engine.views:
-            raise no_view(self.name, engine.views)
-        area = engine.views[self.name].area(self.name)
-        time = time_of(engine.sources.values())
-        return CommittedView(self.name, area, time, engine.manifest, engine.runs)
+        return self._engine.committed(self.name)
 
 
 def counts_of(state: SourceState) -> dict[str, int]:

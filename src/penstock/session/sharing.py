@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from textwrap import indent
 
@@ -29,6 +29,7 @@ class SharedViews:
         self._sharing = Sharing()
         self._tables: frozenset[str] = frozenset()
         self._known: dict[str, ViewDefinition] = {}
+        self._instead: dict[str, ViewDefinition | None] = {}
 
     def share(self, plan: Node, alone: Node | None = None) -> Shared:
         """What a query is to run; `alone` is the plan of the query by itself, where it is known."""
@@ -55,8 +56,19 @@ class SharedViews:
             for running in found:
                 sharing.remove(running.name)
 
+    @contextmanager
+    def replacing(self, names: Iterable[str]) -> Iterator[Callable[[str, ViewDefinition], None]]:
+        """While views are replaced: these are not there, and those that take their places come
+        one after the other."""
+        self._instead = dict.fromkeys(names)
+        try:
+            yield self._instead.__setitem__
+        finally:
+            self._instead = {}
+
     def _current(self) -> Sharing:
-        views = {name: view for name, view in self._engine.running.items() if not view.apart}
+        there: dict[str, ViewDefinition | None] = {**self._engine.running, **self._instead}
+        views = {n: view for n, view in there.items() if view is not None and not view.apart}
         tables = frozenset(s.name for s in self._engine.sources.values() if s.is_table)
         if tables != self._tables:
             self._sharing, self._tables, self._known = Sharing(tables), tables, {}

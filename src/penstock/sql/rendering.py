@@ -8,12 +8,14 @@ from sqlglot import exp
 
 from penstock.sql.dialect import Penstock, quote
 from penstock.sql.statements import (
+    AddColumn,
     Aspect,
     Between,
     ByAll,
     ByColumn,
     ByDomain,
     ByOrder,
+    ChangeType,
     ColumnDefinition,
     CreateSource,
     CreateStream,
@@ -32,6 +34,7 @@ from penstock.sql.statements import (
     Punctuate,
     Query,
     RegisterSource,
+    RenameView,
     Resume,
     Scheme,
     Show,
@@ -73,9 +76,10 @@ def _parts(statement: Statement) -> list[str]:
                 f"SEQUENCE BY {quote(sequence)}" if sequence else "",
                 "PUNCTUATED " + ", ".join(map(_scheme, punctuated)) if punctuated else "",
             ]
-        case CreateView(name, query, view_columns, if_not_exists, from_now, options):
+        case CreateView(name, query, view_columns, if_not_exists, from_now, options, replaces):
+            kind = "OR REPLACE STREAMED VIEW" if replaces else "STREAMED VIEW"
             return [
-                *_create("STREAMED VIEW", name, if_not_exists),
+                *_create(kind, name, if_not_exists),
                 _names(view_columns) if view_columns else "",
                 "START NOW" if from_now else "",
                 _options(options),
@@ -91,6 +95,13 @@ def _parts(statement: Statement) -> list[str]:
             return ["DROP", kind, "IF EXISTS" if if_exists else "", quote(name)]
         case Resume(name):
             return ["ALTER VIEW", quote(name), "RESUME"]
+        case RenameView(name, to):
+            return ["ALTER VIEW", quote(name), "RENAME TO", quote(to)]
+        case AddColumn(source, column, if_not_exists):
+            words = "ADD COLUMN IF NOT EXISTS" if if_not_exists else "ADD COLUMN"
+            return ["ALTER SOURCE", quote(source), words, _column(column)]
+        case ChangeType(source, name, kind):
+            return ["ALTER SOURCE", quote(source), "ALTER COLUMN", quote(name), "TYPE", kind]
         case Show(kind):
             return ["SHOW", f"{kind}S"]
         case ShowAside(aside, source):

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NoReturn
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from penstock.errors import SqlContext, UnsupportedError
-from penstock.sql.clause_parser import SOURCE_CLAUSES, TABLE_CLAUSES, ClauseParser
+from penstock.sql.clause_parser import SOURCE_CLAUSES, TABLE_CLAUSES, TYPES, ClauseParser
 from penstock.sql.conditions import patterns_of
 from penstock.sql.statements import (
+    AddColumn,
     Aside,
     Aspect,
     ByAll,
     ByColumn,
     ByDomain,
     ByOrder,
+    ChangeType,
     CreateSource,
     CreateStream,
     CreateTable,
@@ -34,6 +37,7 @@ from penstock.sql.statements import (
     Punctuate,
     Query,
     RegisterSource,
+    RenameView,
     Resume,
     Scheme,
     Show,
@@ -110,7 +114,7 @@ class StatementParser(ClauseParser):
     def _parse_creation(self) -> Statement:
         start = self._prev
         if self._match_text_seq("OR", "REPLACE"):
-            self._unsupported("CREATE OR REPLACE", "DROP the object and CREATE it anew.", start)
+            return self._parse_replacement(start)
         if self.skip_word("TEMPORARY", "TEMP", "GLOBAL"):
             instead = "Leave the word out; DROP removes an object."
             self._unsupported(f"CREATE {self._prev.text.upper()}", instead, start)
@@ -134,6 +138,26 @@ class StatementParser(ClauseParser):
                 return self._parse_create_view(start)
         known = (*Kind, "STREAMED VIEW", "MATERIALIZED VIEW")
         self.complain(one_of(known), among=(*Kind, "STREAMED", "MATERIALIZED"))
+
+    def _parse_replacement(self, start: Token) -> CreateView:
+        """`CREATE OR REPLACE VIEW`, where what is said of the view may stand before the word."""
+        if word := self.skip_word("SOURCE", "STREAM", "TABLE"):
+            instead = "Only views are replaced: DROP the object and CREATE it anew."
+            if word == "SOURCE":
+                instead += " ALTER SOURCE s ADD COLUMN c INT adds a column to a source."
+            self._unsupported(f"CREATE OR REPLACE {word}", instead, start)
+        self.skip_word("STREAMED", "MATERIALIZED")
+        if not self.skip_word("VIEW"):
+            words = ("VIEW", "STREAMED VIEW", "MATERIALIZED VIEW")
+            self.complain(f"{one_of(words)} after CREATE OR REPLACE", among=("VIEW", "STREAMED"))
+        view = self._parse_create_view(start)
+        if view.if_not_exists:
+            self.refuse(
+                "OR REPLACE says what becomes of a view that is there, and so does IF NOT EXISTS. "
+                "Leave one of them out.",
+                view.span,
+            )
+        return replace(view, replace=True)
 
     def _parse_if_not_exists(self) -> bool:
         return bool(self._match_text_seq("IF", "NOT", "EXISTS"))
@@ -346,14 +370,71 @@ class StatementParser(ClauseParser):
         name = self.parse_name(f"the {word.lower()}")
         return Drop(Kind(word), name, if_exists, sql=self.sql, span=self.place(start))
 
-    def _parse_alteration(self) -> Resume:
+    def _parse_alteration(self) -> Statement:
         start = self._prev
-        if self.skip_word("VIEW"):
-            name = self.parse_name("the view")
-            if self.skip_word("RESUME"):
+        match self.skip_word("VIEW", "SOURCE"):
+            case "VIEW":
+                return self._parse_view_alteration(start)
+            case "SOURCE":
+                return self._parse_source_alteration(start)
+        if word := self.skip_word("STREAM", "TABLE"):
+            self._unsupported(f"ALTER {word}", "DROP the object and CREATE it anew.", start)
+        self.complain("VIEW or SOURCE after ALTER", among=("VIEW", "SOURCE"))
+
+    def _parse_view_alteration(self, start: Token) -> Statement:
+        name = self.parse_name("the view")
+        match self.skip_word("RESUME", "RENAME", "AS"):
+            case "RESUME":
                 return Resume(name, sql=self.sql, span=self.place(start))
-        instead = "A view that failed goes on by ALTER VIEW v RESUME. "
-        self._unsupported("other ALTER", f"{instead}DROP the object and CREATE it anew.", start)
+            case "RENAME":
+                if not self.skip_word("TO"):
+                    advice = f"Write ALTER VIEW {name} RENAME TO w."
+                    self.complain("TO and the new name", advice, among=("TO",))
+                to = self.parse_name("the view")
+                return RenameView(name, to, sql=self.sql, span=self.place(start))
+            case "AS":
+                instead = f"Write CREATE OR REPLACE VIEW {name} AS SELECT ..."
+                self._unsupported("ALTER VIEW ... AS", instead, start)
+        self.complain("RESUME or RENAME TO", among=("RESUME", "RENAME"))
+
+    def _parse_source_alteration(self, start: Token) -> Statement:
+        name = self.parse_name("the source")
+        match self.skip_word("ADD", "ALTER", "DROP", "RENAME"):
+            case "ADD":
+                self.skip_word("COLUMN")
+                if_not_exists = self._parse_if_not_exists()
+                column = self._parse_column_definition()
+                if not column.nullable or column.checks:
+                    self.refuse(
+                        "A column that is added is NULL in the rows that came before, so nothing "
+                        f"can be promised of it. Write ADD COLUMN {column.name} {column.type}.",
+                        column.name.span,
+                    )
+                place = self.place(start)
+                return AddColumn(name, column, if_not_exists, sql=self.sql, span=place)
+            case "ALTER":
+                return self._parse_new_type(name, start)
+            case str(word):
+                self._unsupported(
+                    f"ALTER SOURCE ... {word}",
+                    "What views read stays: ADD COLUMN adds a column, and ALTER COLUMN c TYPE t "
+                    "widens a type. A view can leave a column out, or call it something else.",
+                    start,
+                )
+        advice = f"Write ALTER SOURCE {name} ADD COLUMN c INT."
+        self.complain("ADD COLUMN or ALTER COLUMN", advice, among=("ADD", "ALTER"))
+
+    def _parse_new_type(self, source: Name, start: Token) -> ChangeType:
+        self.skip_word("COLUMN")
+        column = self.parse_name("a column", any_word=True)
+        self._match_text_seq("SET", "DATA")
+        if not self.skip_word("TYPE"):
+            advice = f"Write ALTER SOURCE {source} ALTER COLUMN {column} TYPE BIGINT."
+            self.complain("TYPE and a type", advice, among=("TYPE",))
+        kind = self._try_type()
+        if kind is None:
+            self.complain(f"the type of column {column}", among=TYPES, cutoff=0.7)
+        return ChangeType(source, column, kind, sql=self.sql, span=self.place(start))
 
     def _parse_show_statement(self) -> Show | ShowAside:
         start = self._prev

@@ -221,7 +221,8 @@ class Query(_Statement):
 class CreateView(_Statement):
     """A view; `columns` rename those of the query, if there are any.
 
-    From now: of streams, it reads only what comes after it.
+    From now: of streams, it reads only what comes after it. With `replace`, it takes the place of
+    the view of its name, if there is one.
     """
 
     name: Name
@@ -230,6 +231,7 @@ class CreateView(_Statement):
     if_not_exists: bool = False
     from_now: bool = False
     options: tuple[tuple[str, str], ...] = ()
+    replace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +280,32 @@ class Resume(_Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class RenameView(_Statement):
+    """A view has another name from now on, in those that read it, too."""
+
+    name: Name
+    to: Name
+
+
+@dataclass(frozen=True, slots=True)
+class AddColumn(_Statement):
+    """A source has one more column, which is NULL in the rows that came before."""
+
+    source: Name
+    column: ColumnDefinition
+    if_not_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeType(_Statement):
+    """A column of a source has a wider type from now on."""
+
+    source: Name
+    column: Name
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
 class Show(_Statement):
     """All objects of one kind."""
 
@@ -315,6 +343,9 @@ Statement: TypeAlias = (
     | Explain
     | Drop
     | Resume
+    | RenameView
+    | AddColumn
+    | ChangeType
     | Show
     | ShowAside
     | Describe

@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
+from penstock.algebra.arrival import SEQUENCE
 from penstock.element import INF, Elements
 from penstock.record import Hashes, Ints
 from penstock.record import numpy as values_of
@@ -49,18 +50,33 @@ def hashes_of(batch: pa.RecordBatch) -> Hashes:
 
 
 def rows_of(spec: AreaSpec, batch: pa.RecordBatch) -> tuple[Elements, Ints]:
-    """The elements, and until when they are kept. Columns that the area has got since are zero."""
+    """The elements, and until when they are kept, in the columns that the area has by now.
+
+    What it has got since is NULL, but for the order of arrival, which was none. Types may be wider.
+    """
     width, said = batch.schema.names.index(_TIMES[0]), batch.schema.metadata
     bases = json.loads(said[_BASES])
-    columns = tuple(map(_column, batch.columns[:width], spec.schema.types, bases))
-    added = spec.schema.types[width:]
-    columns += tuple(pa.repeat(pa.scalar(0, kind), batch.num_rows) for kind in added)
+    if width == len(spec.schema):
+        columns = tuple(map(_column, batch.columns[:width], spec.schema.types, bases))
+    else:
+        places = {name: place for place, name in enumerate(batch.schema.names[:width])}
+        columns = tuple(
+            _column(batch.column(places[f.name]), f.type, bases[places[f.name]])
+            if f.name in places
+            else _added(f, batch.num_rows)
+            for f in spec.schema
+        )
     ts, te, n, keep, *sums = map(_numbers, batch.columns[width:], bases[width:])
     if json.loads(said[_PACKED]):
         te = np.where(te == 0, INF, ts + te)
         keep = np.where(keep == 0, te, ts + keep)
     weights = dict(zip(batch.schema.names[width + len(_TIMES) :], sums, strict=True))
     return Elements(spec.schema, columns, ts, te, n, weights), keep
+
+
+def _added(field: pa.Field, length: int) -> pa.Array:
+    zero = 0 if field.name == SEQUENCE else None
+    return pa.repeat(pa.scalar(zero, field.type), length)
 
 
 def _same(column: pa.Array) -> _Smaller:
@@ -91,9 +107,17 @@ def _small(column: pa.Array) -> _Smaller:
 
 def _column(column: pa.Array, kind: pa.DataType, base: int | None) -> pa.Array:
     if base is None:
-        return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        if pa.types.is_dictionary(column.type):
+            return column.dictionary_decode()
+        return column.cast(kind) if _is_narrower(column.type, kind) else column
     values = np.ascontiguousarray(_numbers(column, base).astype(f"i{kind.bit_width // 8}"))
     return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)])
+
+
+def _is_narrower(own: pa.DataType, kind: pa.DataType) -> bool:
+    """Whether numbers are of another type than they have by now."""
+    numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal)
+    return own != kind and any(of(own) and of(kind) for of in numbers)
 
 
 def _numbers(column: pa.Array, base: int | None) -> Ints:

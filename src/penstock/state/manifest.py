@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias, TypeVar, get_args
 
 from penstock.element import BEGIN
 from penstock.errors import StateError
@@ -13,6 +13,8 @@ from penstock.punctuation.closings import Entry
 from penstock.state.fields_json import JSON, object_from_json, object_to_json
 from penstock.state.producers import BatchNumbers
 from penstock.state.store import RunRef
+
+T = TypeVar("T")
 
 
 @kind("area state")
@@ -65,13 +67,33 @@ class Publication:
     level: int = 0
 
 
+@kind("handover")
+@dataclass(frozen=True)
+class Handover:
+    """What a sink is due of a view that was replaced: its changes, by its definition of then.
+
+    Those of a sink that had been served are but the difference between the two views. `base` is
+    what was there when older changes were given up.
+    """
+
+    definition: JSON
+    publications: tuple[Publication, ...]
+    base: AreaState = AreaState()
+
+    @property
+    def refs(self) -> tuple[RunRef, ...]:
+        return (*self.base.refs, *(ref for entry in self.publications for ref in entry.refs))
+
+
 @kind("sink state")
 @dataclass(frozen=True)
 class SinkState:
-    """The view of a sink, and up to which version it has been served."""
+    """The view of a sink, up to which version it has been served, and what it is due before the
+    changes that its view has now."""
 
     view: str
     version: int
+    pending: tuple[Handover, ...] = ()
 
 
 @kind("failure")
@@ -92,6 +114,15 @@ class Failure:
     areas: tuple[str, ...] = ()
 
 
+@kind("declaration")
+@dataclass(frozen=True)
+class Declaration:
+    """The name of the file that a definition is from, and its statement there."""
+
+    file: str
+    statement: str
+
+
 @kind("manifest")
 @dataclass(frozen=True)
 class Manifest:
@@ -99,6 +130,9 @@ class Manifest:
 
     `checksum` is that of the entry of this version, which the next one names. `needs` are the areas
     of each view, with the kinds of their operators. `layout` is that of the newest file read.
+    `declared` are the definitions that are from pipeline files, and `once` the statements of such
+    files that need not be carried out again, by the source that they are about.
+    `replaced` are the versions at which views took the place of others of their names.
     """
 
     version: int = 0
@@ -114,6 +148,9 @@ class Manifest:
     layout: int = 0
     needs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     failures: Mapping[str, Failure] = field(default_factory=dict)
+    declared: Mapping[str, Declaration] = field(default_factory=dict)
+    once: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    replaced: Mapping[str, int] = field(default_factory=dict)
 
     def area(self, name: str) -> AreaState:
         return self.areas.get(name, AreaState())
@@ -122,6 +159,7 @@ class Manifest:
         """The names of all files that the manifest refers to."""
         refs = [ref for area in self.areas.values() for ref in area.refs]
         refs += [ref for log in self.changelogs.values() for entry in log for ref in entry.refs]
+        refs += [ref for s in self.sinks.values() for due in s.pending for ref in due.refs]
         return {ref.segment for ref in refs}
 
 
@@ -158,7 +196,35 @@ class Dropped:
             needs={k: v for k, v in m.needs.items() if k != self.name},
             sinks={k: v for k, v in m.sinks.items() if v.view != self.name},
             failures={k: v for k, v in m.failures.items() if k != self.name},
+            declared={k: v for k, v in m.declared.items() if k != self.name},
+            once={k: v for k, v in m.once.items() if k != self.name},
+            replaced={k: v for k, v in m.replaced.items() if k != self.name},
         )
+
+
+@kind("declared")
+@dataclass(frozen=True)
+class Declared:
+    """A definition is from a pipeline file, which a later form of the file may change or drop."""
+
+    name: str
+    declaration: Declaration
+
+    def apply(self, m: Manifest) -> Manifest:
+        return replace(m, declared={**m.declared, self.name: self.declaration})
+
+
+@kind("once")
+@dataclass(frozen=True)
+class Once:
+    """A statement of a file about a source was carried out, and need not be again."""
+
+    source: str
+    statement: str
+
+    def apply(self, m: Manifest) -> Manifest:
+        known = m.once.get(self.source, ())
+        return replace(m, once={**m.once, self.source: (*known, self.statement)})
 
 
 @kind("received")
@@ -288,7 +354,9 @@ class Delivered:
     version: int
 
     def apply(self, m: Manifest) -> Manifest:
-        served = SinkState(self.view, self.version)
+        before = m.sinks.get(self.sink, SinkState(self.view, 0))
+        due = tuple(h for h in before.pending if h.publications[-1].version > self.version)
+        served = SinkState(before.view, self.version, due)
         return replace(m, sinks={**m.sinks, self.sink: served})
 
 
@@ -301,6 +369,83 @@ class Renamed:
 
     def apply(self, m: Manifest) -> Manifest:
         return replace(m, areas={self.areas.get(k, k): v for k, v in m.areas.items()})
+
+
+@kind("replaced")
+@dataclass(frozen=True)
+class Replaced:
+    """What was there of views goes, as others take their places, in which they are defined next.
+
+    `views` are those whose state and changes begin anew; the areas are those that nobody needs any
+    more, or that come anew. Sinks stay, and their states tell what they are due.
+    """
+
+    names: tuple[str, ...]
+    views: tuple[str, ...]
+    areas: tuple[str, ...]
+
+    def apply(self, m: Manifest) -> Manifest:
+        gone, anew = set(self.areas), set(self.views)
+        return replace(
+            m,
+            definitions={k: v for k, v in m.definitions.items() if k not in self.names},
+            changelogs={k: v for k, v in m.changelogs.items() if k not in anew},
+            areas={k: v for k, v in m.areas.items() if k not in gone},
+            needs={k: v for k, v in m.needs.items() if k not in anew},
+            failures={k: v for k, v in m.failures.items() if k not in anew},
+            replaced={**m.replaced, **dict.fromkeys(self.views, m.version)},
+        )
+
+
+@kind("handed over")
+@dataclass(frozen=True)
+class HandedOver:
+    """A sink of a view that was replaced is due this, before the changes of the new one."""
+
+    sink: str
+    handovers: tuple[Handover, ...]
+
+    def apply(self, m: Manifest) -> Manifest:
+        before = m.sinks[self.sink]
+        due = replace(before, pending=(*before.pending, *self.handovers))
+        return replace(m, sinks={**m.sinks, self.sink: due})
+
+
+@kind("view renamed")
+@dataclass(frozen=True)
+class ViewRenamed:
+    """A view has another name, and what is kept of it, too."""
+
+    old: str
+    new: str
+    areas: Mapping[str, str]
+
+    def apply(self, m: Manifest) -> Manifest:
+        def named(of: Mapping[str, T]) -> dict[str, T]:
+            return {self.new if k == self.old else k: v for k, v in of.items()}
+
+        sinks = {
+            k: replace(v, view=self.new) if v.view == self.old else v for k, v in m.sinks.items()
+        }
+        failures = named(m.failures)
+        if self.new in failures:
+            mine = failures[self.new]
+            held = tuple(self.areas.get(area, area) for area in mine.areas)
+            failures[self.new] = replace(mine, areas=held)
+        needs = {
+            view: {self.areas.get(area, area): of for area, of in areas.items()}
+            for view, areas in named(m.needs).items()
+        }
+        return replace(
+            m,
+            definitions=named(m.definitions),
+            changelogs=named(m.changelogs),
+            areas={self.areas.get(k, k): v for k, v in m.areas.items()},
+            sinks=sinks,
+            needs=needs,
+            failures=failures,
+            replaced=named(m.replaced),
+        )
 
 
 @kind("founded")
@@ -366,6 +511,8 @@ class Resumed:
 Action: TypeAlias = (
     Defined
     | Dropped
+    | Declared
+    | Once
     | Received
     | Numbered
     | Punctuated
@@ -376,6 +523,9 @@ Action: TypeAlias = (
     | Retired
     | Delivered
     | Renamed
+    | Replaced
+    | HandedOver
+    | ViewRenamed
     | Founded
     | Failed
     | Resumed

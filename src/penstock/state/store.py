@@ -118,7 +118,8 @@ class FileStore:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._open: dict[str, Run] = {}
+        self._open: dict[str, tuple[pa.Schema, Run]] = {}
+        """Runs that are open, and the columns that their areas had then."""
 
     def write(self, run: Run) -> RunRef:
         with self.segment() as segment:
@@ -139,9 +140,10 @@ class FileStore:
             yield segment
 
     def open(self, spec: AreaSpec, ref: RunRef) -> Run:
-        if ref.place not in self._open:
-            self._open[ref.place] = self._map(spec, ref)
-        run = self._open[ref.place]
+        schema, run = self._open.get(ref.place, (None, None))
+        if run is None or not (schema is spec.schema or spec.schema.equals(schema)):
+            run = self._map(spec, ref)
+            self._open[ref.place] = spec.schema, run
         return run if ref.hashes == ALL_HASHES else hashed_between(run, *ref.hashes)
 
     def delete(self, ref: RunRef) -> None:
@@ -152,7 +154,8 @@ class FileStore:
     def forget(self, keep: Iterable[RunRef]) -> None:
         """Close all runs but these."""
         places = {ref.place for ref in keep}
-        self._open = {place: run for place, run in self._open.items() if place in places}
+        opened = list(self._open.items())  # others may open runs meanwhile
+        self._open = {place: run for place, run in opened if place in places}
 
     def sync(self) -> None:
         """See to it that the names of all files are on disk, too."""

@@ -55,12 +55,76 @@ SET spark.sql.shuffle.partitions = 5
 ^^^
 
 ==== ALTER
-ALTER VIEW v RENAME TO w
+ALTER VIEW v SET OPTIONS (expiry 'input')
 ----
-[UNSUPPORTED_FEATURE] There is no other ALTER in Penstock. A view that failed goes on by ALTER VIEW v RESUME. DROP the object and CREATE it anew. SQLSTATE: 0A000
+[PARSE_SYNTAX_ERROR] Found 'SET', expected RESUME or RENAME TO. SQLSTATE: 42601
+== SQL (line 1, position 14) ==
+ALTER VIEW v SET OPTIONS (expiry 'input')
+             ^^^
+
+==== ALTER a view's query
+ALTER VIEW v AS SELECT 1
+----
+[UNSUPPORTED_FEATURE] There is no ALTER VIEW ... AS in Penstock. Write CREATE OR REPLACE VIEW v AS SELECT ... SQLSTATE: 0A000
 == SQL (line 1, position 1) ==
-ALTER VIEW v RENAME TO w
+ALTER VIEW v AS SELECT 1
+^^^^^^^^^^^^^^^
+
+==== ALTER a stream
+ALTER STREAM st KEY (k)
+----
+[UNSUPPORTED_FEATURE] There is no ALTER STREAM in Penstock. DROP the object and CREATE it anew. SQLSTATE: 0A000
+== SQL (line 1, position 1) ==
+ALTER STREAM st KEY (k)
 ^^^^^^^^^^^^
+
+==== ALTER nothing
+ALTER SINK k PAUSE
+----
+[PARSE_SYNTAX_ERROR] Found 'SINK', expected VIEW or SOURCE after ALTER. SQLSTATE: 42601
+== SQL (line 1, position 7) ==
+ALTER SINK k PAUSE
+      ^^^^
+
+==== a source without a column
+ALTER SOURCE s DROP COLUMN a
+----
+[UNSUPPORTED_FEATURE] There is no ALTER SOURCE ... DROP in Penstock. What views read stays: ADD COLUMN adds a column, and ALTER COLUMN c TYPE t widens a type. A view can leave a column out, or call it something else. SQLSTATE: 0A000
+== SQL (line 1, position 1) ==
+ALTER SOURCE s DROP COLUMN a
+^^^^^^^^^^^^^^^^^^^
+
+==== a source and nothing to be done
+ALTER SOURCE s LATE DROP
+----
+[PARSE_SYNTAX_ERROR] Found 'LATE', expected ADD COLUMN or ALTER COLUMN. Did you mean ALTER? Write ALTER SOURCE s ADD COLUMN c INT. SQLSTATE: 42601
+== SQL (line 1, position 16) ==
+ALTER SOURCE s LATE DROP
+               ^^^^
+
+==== an added column with a promise
+ALTER SOURCE s ADD COLUMN c INT NOT NULL
+----
+[PARSE_SYNTAX_ERROR] A column that is added is NULL in the rows that came before, so nothing can be promised of it. Write ADD COLUMN c INT. SQLSTATE: 42601
+== SQL (line 1, position 27) ==
+ALTER SOURCE s ADD COLUMN c INT NOT NULL
+                          ^
+
+==== a column and no type
+ALTER SOURCE s ALTER COLUMN c TYPE BIGGINT
+----
+[PARSE_SYNTAX_ERROR] Found 'BIGGINT', expected the type of column c. Did you mean BIGINT? SQLSTATE: 42601
+== SQL (line 1, position 36) ==
+ALTER SOURCE s ALTER COLUMN c TYPE BIGGINT
+                                   ^^^^^^^
+
+==== RENAME without TO
+ALTER VIEW v RENAME w
+----
+[PARSE_SYNTAX_ERROR] Found 'w', expected TO and the new name. Write ALTER VIEW v RENAME TO w. SQLSTATE: 42601
+== SQL (line 1, position 21) ==
+ALTER VIEW v RENAME w
+                    ^
 
 ==== CREATE nothing
 CREATE
@@ -94,13 +158,29 @@ CREATE FUNCTION f AS 'x'
 CREATE FUNCTION f AS 'x'
 ^^^^^^^^^^^^^^^
 
-==== OR REPLACE
-CREATE OR REPLACE VIEW v AS SELECT 1
+==== OR REPLACE a source
+CREATE OR REPLACE SOURCE s (a INT)
 ----
-[UNSUPPORTED_FEATURE] There is no CREATE OR REPLACE in Penstock. DROP the object and CREATE it anew. SQLSTATE: 0A000
+[UNSUPPORTED_FEATURE] There is no CREATE OR REPLACE SOURCE in Penstock. Only views are replaced: DROP the object and CREATE it anew. ALTER SOURCE s ADD COLUMN c INT adds a column to a source. SQLSTATE: 0A000
 == SQL (line 1, position 1) ==
-CREATE OR REPLACE VIEW v AS SELECT 1
-^^^^^^^^^^^^^^^^^
+CREATE OR REPLACE SOURCE s (a INT)
+^^^^^^^^^^^^^^^^^^^^^^^^
+
+==== OR REPLACE and IF NOT EXISTS
+CREATE OR REPLACE VIEW IF NOT EXISTS v AS SELECT 1
+----
+[PARSE_SYNTAX_ERROR] OR REPLACE says what becomes of a view that is there, and so does IF NOT EXISTS. Leave one of them out. SQLSTATE: 42601
+== SQL (line 1, position 1) ==
+CREATE OR REPLACE VIEW IF NOT EXISTS v AS SELECT 1
+^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+==== OR REPLACE nothing
+CREATE OR REPLACE VEW v AS SELECT 1
+----
+[PARSE_SYNTAX_ERROR] Found 'VEW', expected VIEW, STREAMED VIEW or MATERIALIZED VIEW after CREATE OR REPLACE. Did you mean VIEW? SQLSTATE: 42601
+== SQL (line 1, position 19) ==
+CREATE OR REPLACE VEW v AS SELECT 1
+                  ^^^
 
 ==== TEMPORARY
 CREATE TEMPORARY VIEW v AS SELECT 1

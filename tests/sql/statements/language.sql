@@ -99,6 +99,33 @@ ALTER VIEW hot RESUME
 ALTER VIEW hot RESUME
 Resume(name=hot)
 
+==== another query for a view
+CREATE OR REPLACE VIEW v AS SELECT a FROM s;
+create or replace materialized view v (b) START NOW OPTIONS (expiry 'input') AS SELECT a FROM s EMIT FINAL
+----
+CREATE OR REPLACE STREAMED VIEW v AS SELECT a FROM s
+CreateView(name=v, query=Query(tree=`SELECT a FROM s`), replace=True)
+CREATE OR REPLACE STREAMED VIEW v (b) START NOW OPTIONS (expiry 'input') AS SELECT a FROM s EMIT FINAL
+CreateView(name=v, query=Query(tree=`SELECT a FROM s`, emit=FINAL), columns=[b], from_now=True, options=[[expiry, input]], replace=True)
+
+==== changes of what is there
+ALTER VIEW v RENAME TO w;
+ALTER SOURCE s ADD COLUMN c INT;
+ALTER SOURCE s ADD IF NOT EXISTS c DECIMAL(10, 2);
+ALTER SOURCE s ALTER COLUMN c TYPE BIGINT;
+ALTER SOURCE s ALTER c SET DATA TYPE DOUBLE
+----
+ALTER VIEW v RENAME TO w
+RenameView(name=v, to=w)
+ALTER SOURCE s ADD COLUMN c INT
+AddColumn(source=s, column=ColumnDefinition(name=c, type=INT))
+ALTER SOURCE s ADD COLUMN IF NOT EXISTS c DECIMAL(10, 2)
+AddColumn(source=s, column=ColumnDefinition(name=c, type=DECIMAL(10, 2)), if_not_exists=True)
+ALTER SOURCE s ALTER COLUMN c TYPE BIGINT
+ChangeType(source=s, column=c, type=BIGINT)
+ALTER SOURCE s ALTER COLUMN c TYPE DOUBLE
+ChangeType(source=s, column=c, type=DOUBLE)
+
 ==== objects
 DROP VIEW hot;  SHOW VIEWS;  DESCRIBE hot;
 DROP SOURCE s; DROP STREAM s; DROP TABLE t; SHOW SOURCES; SHOW STREAMS; SHOW TABLES; DESC hot

@@ -1,0 +1,281 @@
+"""Definitions that change: an engine replaces and renames views, and alters sources.
+
+Law: a change is one commit. Before it everything is as it was, after it everything is as if it had
+always been so; what readers have open reads on.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from penstock.algebra import codec
+from penstock.element import BEGIN
+from penstock.errors import PlanError
+from penstock.physical.kernel import Kernel
+from penstock.physical.lower import Graph
+from penstock.physical.program import Program, view_area
+from penstock.punctuation.closings import Entry
+from penstock.runtime.attaching import check_kept
+from penstock.runtime.backfill import Backfill
+from penstock.runtime.definitions import ViewDefinition, check_free, compiler_of, of_kind
+from penstock.runtime.failures import Running, held
+from penstock.runtime.reading import CommittedView, no_view, time_of
+from penstock.runtime.reception import Reception
+from penstock.runtime.replacement import (
+    MOST_ROUNDS,
+    Building,
+    Progress,
+    Replacement,
+    Told,
+    differences,
+    handovers,
+    redefined,
+)
+from penstock.runtime.settings import check_settings
+from penstock.runtime.sources import SourceDefinition, aside_areas, input_area
+from penstock.state.manifest import (
+    Action,
+    Defined,
+    Manifest,
+    Punctuated,
+    Replaced,
+    ViewRenamed,
+    held_area,
+)
+from penstock.state.run import AreaSpec
+
+
+class Changing(Reception):
+    """The part of an engine that changes what is defined."""
+
+    replacing: Progress | None = None
+    """What is built beside the views that it will replace."""
+
+    @property
+    @abstractmethod
+    def sources(self) -> Mapping[str, SourceDefinition]: ...
+    @property
+    @abstractmethod
+    def views(self) -> Mapping[str, ViewDefinition]: ...
+    @abstractmethod
+    def _backfill(
+        self, program: Program, sources: Iterable[SourceDefinition], given: Any = (), **more: Any
+    ) -> Backfill: ...
+    @abstractmethod
+    def _spoken(
+        self, names: Iterable[str], program: Program, frontier: int
+    ) -> tuple[dict[int, Kernel], dict[str, AreaSpec]]: ...
+
+    def _defined_now(self, definitions: Mapping[str, Any], running: Running) -> None:
+        self.definitions, self._running = definitions, running
+
+    def committed(self, name: str) -> CommittedView:
+        """A view as of the version that is committed now, by its definition of that version."""
+        definitions, manifest = self.definitions, self.manifest
+        if self.replacing is not None or definitions is not self.definitions:
+            with self._mutex:
+                definitions, manifest = self.definitions, self.manifest
+        views = of_kind(ViewDefinition, definitions)
+        if name not in views:
+            raise no_view(name, views)
+        time = time_of(of_kind(SourceDefinition, definitions).values())
+        return CommittedView(name, views[name].area(name), time, manifest, self.runs)
+
+    # --- replacing ------------------------------------------------------------------------------
+
+    def replace(self, view: str, change: Replacement) -> None:
+        """Let definitions take the places of others; `view` is what all of it is about.
+
+        Steps go on while views are built, and other definitions may not change.
+        """
+        with self._moving, self._mutex:  # no step merges what is read, or gives up old changes
+            if self.replacing is not None:
+                raise PlanError(
+                    f"view {self.replacing.view!r} is being replaced; wait until it is, as SHOW "
+                    "VIEWS tells, and write the statement again"
+                )
+            self.replacing = progress = Progress(view, tuple(change.views))
+        try:
+            with self._garbage.writing():
+                self._replace(change, progress)
+        finally:
+            self.replacing = None
+
+    def _replace(self, change: Replacement, progress: Progress) -> None:
+        with self._mutex:
+            known, running, manifest = self.definitions, self._running, self.manifest
+        definitions = redefined(known, change.definitions)
+        sources = of_kind(SourceDefinition, definitions)
+        there = [v.plan for n, v in of_kind(ViewDefinition, definitions).items()]
+        for name, view in change.views.items():
+            check_settings(name, view.plan, there)
+        staying = running.without([n for n in change.definitions if n in running.views])
+        roots = {
+            identity: name
+            for identity, name in running.compiler.roots.items()
+            if not (name in change.views and running.views[name].apart)
+        }
+        buildings = []
+        for views, from_now in change.groups():
+            one = Building(
+                views,
+                running,
+                staying.program,
+                from_now,
+                sources,
+                partial(self._rebuilt_from, sources),
+                self._spoken,
+                progress,
+            )
+            read = one.begin(manifest, roots)
+            if not from_now:
+                check_kept(f"view {', '.join(map(repr, views))}", read, sources, manifest)
+            buildings.append(one)
+        for _ in range(MOST_ROUNDS):
+            manifest = self.manifest
+            for one in buildings:
+                one.advance(manifest)
+            if self.manifest.frontier == manifest.frontier:
+                break
+        progress.doing = "it takes over"
+        with self._moving:
+            manifest = self.manifest
+            for one in buildings:
+                if one.frontier < manifest.frontier:
+                    one.advance(manifest)
+            told = list(self._told(change, buildings, manifest))
+            with self._mutex:
+                self._check_unchanged(known, running)
+                self._take_over(change, definitions, buildings, told)
+
+    def _rebuilt_from(
+        self,
+        sources: Mapping[str, SourceDefinition],
+        program: Program,
+        names: Iterable[str],
+        given: Any = (),
+    ) -> Backfill:
+        return self._backfill(program, [sources[name] for name in names], given)
+
+    def _check_unchanged(self, known: Mapping[str, Any], running: Running) -> None:
+        """What was built fits what is there: nothing was defined or dropped, and no view failed."""
+        now = self.definitions
+        same = all(now.get(name) is one for name, one in known.items())
+        more = [n for n in now if n not in known and isinstance(now[n], ViewDefinition)]
+        if not same or more or self._running.views.keys() != running.views.keys():
+            raise PlanError(
+                "other definitions changed, or a view failed, while this was built; everything is "
+                "as it was before. Write the statement again"
+            )
+
+    def _told(
+        self, change: Replacement, buildings: Iterable[Building], manifest: Manifest
+    ) -> Iterable[tuple[str, Any]]:
+        """What makes the answers that sinks have the new ones, by view."""
+        followed = {state.view for state in manifest.sinks.values()}
+        for one in buildings:
+            for name, view in one.views.items():
+                old = self.views.get(name)
+                if name not in followed or old is None or manifest.frontier == BEGIN:
+                    continue
+                failure = manifest.failures.get(name)
+                frontier = manifest.frontier if failure is None else failure.frontier
+                before = Told(name, old, manifest.area(view_area(name)).refs, frontier)
+                after = Told(name, view, one.held(name), manifest.frontier)
+                at, backfill = manifest.frontier - 1, partial(self._rebuilt_from, {})
+                yield name, differences(before, after, at, backfill, self.runs)
+
+    def _take_over(
+        self,
+        change: Replacement,
+        definitions: Mapping[str, Any],
+        buildings: Iterable[Building],
+        told: Iterable[tuple[str, Any]],
+    ) -> None:
+        views = of_kind(ViewDefinition, definitions)
+        known = self._running.views
+        running = Running.of({n: v for n, v in views.items() if n in change.built or n in known})
+        if any(len(changes) > 1 for _, changes in told):
+            self.commit(note={"replacing": list(change.views)})
+        manifest, at = self.manifest, self.manifest.frontier - 1
+        actions: list[Action] = []
+        built = [action for one in buildings for action in one.finished(manifest)]
+        fresh = {area for one in buildings for area in one.fresh}
+        needed = {*running.program.specs(), *held(manifest, besides=change.built)}
+        for source in of_kind(SourceDefinition, definitions).values():
+            needed |= {input_area(source).name, *aside_areas(source)}
+        gone = tuple(a for a in manifest.areas if a not in needed or a in fresh)
+        moved = tuple(n for n, d in change.definitions.items() if n not in change.sources)
+        anew = tuple(n for n in change.built if n in self.views)
+        for name, changes in told:
+            actions += handovers(name, manifest, self.views[name], changes, at)
+        actions.append(Replaced(moved, anew, gone))
+        actions += (Defined(n, codec.encode(d)) for n, d in change.definitions.items())
+        self.commit(*actions, *built)
+        self._defined_now(definitions, running)
+        for name in change.sources:
+            self._punctuations.forget(name)
+
+    # --- names and columns ----------------------------------------------------------------------
+
+    def rename(self, old: str, new: str, readers: Mapping[str, Any]) -> None:
+        """Let a view have another name; `readers` are it and those that read it, by old names."""
+        with self._moving, self._mutex:
+            if self.replacing is not None:
+                raise PlanError(
+                    f"view {self.replacing.view!r} is being replaced; rename {old!r} afterwards"
+                )
+            if new.lower() != old.lower():
+                check_free(new, self.definitions)
+            now = {new if n == old else n: readers.get(n, d) for n, d in self.definitions.items()}
+            running = Running.of({n: now[n] for n in now if n in self._renamed_running(old, new)})
+            areas = self._renamed_areas(old, new)
+            renamed = [Defined(new if n == old else n, codec.encode(d)) for n, d in readers.items()]
+            self.commit(ViewRenamed(old, new, areas), *renamed)
+            self._defined_now(now, running)
+
+    def _renamed_running(self, old: str, new: str) -> set[str]:
+        return {new if name == old else name for name in self._running.views}
+
+    def _renamed_areas(self, old: str, new: str) -> dict[str, str]:
+        """What the areas of a view are called under another name.
+
+        Those of a view that runs apart are called after it, and in the same order.
+        """
+        view = self.views.get(old)
+        if view is None:
+            return {}
+        before, after = (
+            list(compiler_of({name: view}, Graph()).program().specs()) for name in (old, new)
+        )
+        names = {a: b for a, b in zip(before, after, strict=True) if a != b}
+        failure = self.manifest.failures.get(old)
+        for area in failure.areas if failure is not None else ():
+            names[held_area(old, area)] = held_area(new, names.get(area, area))
+        return names
+
+    def alter(
+        self, source: SourceDefinition, views: Mapping[str, Any], entries: tuple[Entry, ...]
+    ) -> None:
+        """Let a source have more columns; `entries` are what was said of it, in these columns.
+
+        Views go on as they are; theirs are definitions that merely know what they read.
+        """
+        with self._moving, self._mutex:
+            if self.replacing is not None:
+                raise PlanError(
+                    f"view {self.replacing.view!r} is being replaced; alter {source.name!r} "
+                    "afterwards"
+                )
+            changed = {source.name: source, **views}
+            actions: list[Action] = [Defined(n, codec.encode(d)) for n, d in changed.items()]
+            if entries:
+                actions.append(Punctuated(source.name, entries, anew=True))
+            self.commit(*actions)
+            known = {n: changed.get(n, view) for n, view in self._running.views.items()}
+            self._defined_now({**self.definitions, **changed}, replace(self._running, views=known))
+            self._punctuations.forget(source.name)

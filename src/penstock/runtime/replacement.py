@@ -1,0 +1,292 @@
+"""Views that take the place of others: built beside them, and taken over in one commit.
+
+A view is built as a new one is: of what running views gave, and of the rows of sources that are
+kept, in a step of its own from the beginning of time. Meanwhile the old one goes on, and then the
+new one makes the steps that it missed. Only the last of these and the commit hold up others.
+
+Law: a view that was replaced is what it would be had it been there from the start. What was built
+is garbage until the commit names it; so a crash leaves the old views, and nothing of the new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from penstock.algebra import codec
+from penstock.algebra.expr import Column
+from penstock.algebra.plan import Scan
+from penstock.element import BEGIN
+from penstock.physical.cutting import BEGINS, ENDS, WEIGHT, with_times
+from penstock.physical.kernel import Kernel
+from penstock.physical.kernels.multiplicity import Multiplicity
+from penstock.physical.lower import Graph, Operator
+from penstock.physical.program import Compiler, Program, base_area, view_area
+from penstock.physical.transforms import Merge, Negate, Project
+from penstock.runtime.attaching import beginning, given_by
+from penstock.runtime.backfill import Backfill
+from penstock.runtime.definitions import ViewDefinition, compiler_of
+from penstock.runtime.effects import Effects
+from penstock.runtime.failures import Running
+from penstock.runtime.reading import Reading
+from penstock.runtime.sources import SourceDefinition
+from penstock.runtime.state_names import founded
+from penstock.state.manifest import (
+    Action,
+    AreaState,
+    Changed,
+    HandedOver,
+    Handover,
+    Manifest,
+    Publication,
+    Published,
+)
+from penstock.state.run import AreaSpec
+from penstock.state.store import RunRef
+
+MOST_ROUNDS = 5
+"""How often what is built makes the steps that it missed before it holds up the next one."""
+_OLD, _NEW = "\x1fold", "\x1fnew"
+Spoken: TypeAlias = Callable[
+    [Iterable[str], Program, int], tuple[Mapping[int, Kernel], Mapping[str, AreaSpec]]
+]
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """Definitions that take the place of others of their names, in the order in which they come.
+
+    Those views that are not `built` go on as they run; they are merely said in another way.
+    The streams of those `from_now` begin with what comes next.
+    """
+
+    definitions: Mapping[str, Any]
+    built: frozenset[str] = frozenset()
+    from_now: frozenset[str] = frozenset()
+
+    @property
+    def views(self) -> dict[str, ViewDefinition]:
+        """The views that are built, but for those of the clock, which have no state."""
+        found = {name: self.definitions[name] for name in self.definitions if name in self.built}
+        return {name: one for name, one in found.items() if isinstance(one, ViewDefinition)}
+
+    @property
+    def sources(self) -> dict[str, SourceDefinition]:
+        found = self.definitions.items()
+        return {name: one for name, one in found if isinstance(one, SourceDefinition)}
+
+    def groups(self) -> Iterator[tuple[dict[str, ViewDefinition], bool]]:
+        """The views that are built together, and whether they begin from now on."""
+        views = self.views
+        yield from (({name: views[name]}, True) for name in views if name in self.from_now)
+        rest = {name: view for name, view in views.items() if name not in self.from_now}
+        if rest:
+            yield rest, False
+
+
+@dataclass
+class Progress:
+    """How far the building of views is, for people."""
+
+    view: str
+    names: tuple[str, ...]
+    round: int = 0
+    doing: str = "it is about to begin"
+
+    def __str__(self) -> str:
+        others = [name for name in self.names if name != self.view]
+        also = f" with {', '.join(others)}" if others else ""
+        return f"another is built beside it{also}: {self.doing}"
+
+
+@dataclass
+class Building:
+    """Views on their way: what they hold by now, and as of which frontier."""
+
+    views: Mapping[str, ViewDefinition]
+    running: Running
+    staying: Program
+    from_now: bool
+    sources: Mapping[str, SourceDefinition]
+    backfill: Callable[..., Backfill]
+    spoken: Spoken
+    progress: Progress
+    frontier: int = BEGIN
+    _state: dict[str, AreaState] = field(default_factory=dict)
+    _published: dict[str, tuple[RunRef, ...]] = field(default_factory=dict)
+
+    def begin(self, manifest: Manifest, roots: Mapping[str, str]) -> tuple[str, ...]:
+        """Decide what they are built from; the streams and tables that rows are read of."""
+        self._alone = compiler_of(self.views, Graph())
+        running = self.running.program
+        start = beginning(list(self.views), self._alone, running, roots, manifest)
+        self._program, self._read = start.program, start.read
+        self._short = frozenset(self.views) if self.from_now else start.short
+        known = start.sources
+        if self.from_now:
+            known = tuple(s for s in known if s in self.sources and self.sources[s].is_table)
+        self._backfill = self.backfill(self._program, known, start.given)
+        self.fresh = frozenset(self._program.specs()) - self.staying.specs().keys()
+        return known
+
+    @property
+    def areas(self) -> frozenset[str]:
+        """All areas that the views need."""
+        return frozenset(self._alone.program().specs())
+
+    def advance(self, manifest: Manifest) -> None:
+        """Make the step from where they are to the frontier, over what has come since."""
+        self.progress.round += 1
+        again = f", round {self.progress.round}" if self.progress.round > 1 else ""
+        self.progress.doing = f"its input is read{again}"
+        self._backfill.fill(manifest, self._program.lanes.values(), waiting=False)
+        if manifest.frontier > self.frontier:
+            self.progress.doing = f"its answer is computed{again}"
+            names = sorted({s for view in self.views.values() for s in view.sources})
+            kernels, closed = self.spoken(names, self._program, self.frontier)
+            closed = closed if self.frontier > BEGIN else {}
+            self._stepped(
+                self._backfill.run(manifest.frontier, kernels, self.frontier, closed), manifest
+            )
+
+    def _stepped(self, effects: Effects, manifest: Manifest) -> None:
+        for name in self._program.specs():
+            area = self._state.get(name, AreaState())
+            area = self._backfill.lane(name) if name in self._program.private else area
+            for change in effects.founded(name, area):
+                self._state[name] = AreaState(change.added, change.frontier)
+        for view, refs in effects.published.items():
+            self._published[view] = (*self._published.get(view, ()), *refs)
+        given = [given_by(view, self.running.program, manifest) for view in self._read]
+        begin = {name: self._state.get(name, AreaState()) for name in self._program.private}
+        self._backfill = self._backfill.after(begin, given)
+        self.frontier = manifest.frontier
+
+    def held(self, view: str) -> tuple[RunRef, ...]:
+        """The runs that hold what a view is as of the frontier."""
+        return self._state.get(view_area(view), AreaState()).refs
+
+    def finished(self, manifest: Manifest) -> list[Action]:
+        """What brings them into the log, as of the frontier and with all rows that came since."""
+        missing = [lane for name, lane in self._program.lanes.items() if name in self.fresh]
+        self._backfill.fill(manifest, missing)
+        graph, actions = Graph(), list[Action]()
+        for name, view in self.views.items():
+            actions.append(founded(name, compiler_of({name: view}, graph).program()))
+            refs = self._published.get(name, ())
+            if self.frontier > BEGIN and name in self._short:
+                actions.append(Changed(base_area(name), refs, frontier=self.frontier - 1))
+            elif self.frontier > BEGIN:
+                actions.append(Published(name, BEGIN, self.frontier, refs))
+        for name in sorted(self.fresh):
+            area = self._state.get(name, AreaState())
+            area = self._backfill.lane(name) if name in self._program.private else area
+            if area.refs or area.frontier > BEGIN:
+                actions.append(Changed(name, area.refs, frontier=area.frontier))
+        return actions
+
+
+# --- what followers of a view are told ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Told:
+    """A view as of a frontier: its definition, and the runs that hold what it is."""
+
+    name: str
+    view: ViewDefinition
+    refs: tuple[RunRef, ...]
+    frontier: int
+
+    def standing(self, directory: Path, since: int) -> Reading:
+        """What is there, as elements that begin at a time."""
+        area, time = self.view.area(self.name), pa.int64()
+        return Reading("standing", area, self.refs, directory, time, since, self.frontier)
+
+
+def differences(
+    old: Told, new: Told, at: int, backfill: Callable[..., Backfill], directory: Path
+) -> tuple[tuple[ViewDefinition, tuple[RunRef, ...]], ...]:
+    """What makes the old answer the new one at a time, as changes of the one and of the other.
+
+    Where both have the same columns and key, they are changes of one view.
+    """
+    same = (old.view.plan.schema, old.view.key) == (new.view.plan.schema, new.view.key)
+    parts = [[(old, True), (new, False)]] if same else [[(old, True)], [(new, False)]]
+    found = []
+    for part in parts:
+        told = part[-1][0]
+        program = _difference(told, part)
+        one = backfill(program, ())
+        for each, gone in part:
+            source, reading = _source(each, gone), each.standing(directory, at)
+            one.bring(source, program.lanes.values(), reading)
+        effects = one.run(at + 1, {})
+        found.append((told.view, effects.published[told.name]))
+    return tuple(found)
+
+
+def _source(told: Told, gone: bool) -> SourceDefinition:
+    schema = with_times(told.view.plan.schema)
+    return SourceDefinition(_OLD if gone else _NEW, schema, BEGINS, until=ENDS, weight=WEIGHT)
+
+
+def _difference(of: Told, part: list[tuple[Told, bool]]) -> Program:
+    """The program that takes back what was there and is not, and passes on what is there anew."""
+    inputs = []
+    for told, gone in part:
+        schema = told.view.plan.schema
+        scan = Operator(Scan(_OLD if gone else _NEW, with_times(schema)), ())
+        outputs = tuple((f.name, Column(f.name, f.type)) for f in schema)
+        inputs.append(Operator(Project(outputs), (scan,)))
+    root = inputs[-1]
+    if len(part) == 2:
+        less = Multiplicity(of.view.plan.schema, "difference")
+        goes = Operator(Negate(), (Operator(less, tuple(inputs)),))
+        root = Operator(Merge(), (goes, Operator(less, tuple(reversed(inputs)))))
+    elif part[0][1]:
+        root = Operator(Negate(), (root,))
+    compiler = Compiler()
+    compiler.put(of.name, root, of.view.area(of.name))
+    return compiler.program()
+
+
+def handovers(
+    name: str,
+    manifest: Manifest,
+    old: ViewDefinition,
+    changes: tuple[tuple[ViewDefinition, tuple[RunRef, ...]], ...],
+    at: int,
+) -> Iterator[HandedOver]:
+    """What the sinks of a view are due, when the next commit replaces it.
+
+    Changes of different columns are different deliveries: they have the versions of the last two
+    commits, the first of which nothing else may have.
+    """
+    log = manifest.changelogs.get(name, ())
+    for sink, state in manifest.sinks.items():
+        if state.view != name:
+            continue
+        due: list[Handover] = []
+        if log and log[-1].version > state.version:
+            base = manifest.area(base_area(name))
+            due.append(Handover(codec.encode(old), log, base))
+        first = manifest.version + 2 - len(changes)
+        for version, (view, refs) in enumerate(changes, first):
+            entry = Publication(version, at, at + 1, refs)
+            due.append(Handover(codec.encode(view), (entry,)))
+        yield HandedOver(sink, tuple(due))
+
+
+def redefined(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    """Definitions as they are when some take the place of others.
+
+    Sources stay where they are. Views come last, so that each comes after what it reads.
+    """
+    moved = {name for name, one in new.items() if not isinstance(one, SourceDefinition)}
+    stay = {name: new.get(name, one) for name, one in before.items() if name not in moved}
+    return stay | {name: one for name, one in new.items() if name in moved}

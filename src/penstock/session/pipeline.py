@@ -1,0 +1,516 @@
+"""What a pipeline file declares, compared with what a state directory has.
+
+Law: the file is to be one that runs from the beginning: a statement sees what stands before it, and
+what of the directory is no matter of the file. Two statements are the same if they say the same:
+layout, comments, the case of names and how a query is put make no difference.
+
+Of what the file does not have, only what an earlier form of it made is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeAlias
+
+from penstock.algebra.plan import Node, Scan
+from penstock.errors import PenstockError, PlanError
+from penstock.memory.scene import Scene
+from penstock.rewrite import rewrite
+from penstock.runtime.definitions import ViewDefinition
+from penstock.runtime.domains import standing
+from penstock.runtime.sources import SourceDefinition
+from penstock.runtime.times import time_types
+from penstock.session.catalog import catalog_of
+from penstock.session.changes import (
+    Alter,
+    Change,
+    Create,
+    Drop,
+    PipelinePlan,
+    Refused,
+    Replace,
+    Unchanged,
+)
+from penstock.session.dependents import dependents_on
+from penstock.session.source_changes import alterations_of, differences
+from penstock.session.source_statement import schema_of_columns, source_of
+from penstock.sharing.identity import Identities
+from penstock.sql import parse, to_sql
+from penstock.sql import statements as s
+from penstock.sql.binding import (
+    Analyser,
+    AnalysisError,
+    Catalog,
+    Entry,
+    bind_points,
+    bind_query,
+)
+from penstock.sql.binding.catalog import is_constant
+from penstock.sql.binding.complaints import Complaints
+from penstock.sql.definitions import ClockView, StreamDefinition
+from penstock.sql.dialect import quote
+from penstock.sql.names import names_read
+from penstock.sql.text import Name, one_of
+from penstock.state.manifest import Manifest, SourceState
+
+Creation: TypeAlias = (
+    s.CreateSource | s.RegisterSource | s.CreateTable | s.CreateStream | s.CreateView
+)
+Question: TypeAlias = s.Query | s.Show | s.ShowAside | s.Describe | s.Explain
+Columns: TypeAlias = Callable[[s.CreateTable], tuple[s.ColumnDefinition, ...]]
+"""The columns of a table whose statement does not name them."""
+
+
+@dataclass(frozen=True)
+class InFile:
+    """A statement, and the name of the file that it is in."""
+
+    file: str
+    statement: s.Statement
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is to be done: a change, with the statement of the file that asks for it, or else the
+    statement itself."""
+
+    file: str
+    statement: s.Statement | None
+    change: Change | None = None
+
+
+@dataclass(frozen=True)
+class _Verdict:
+    """What becomes of a declared definition; `anew`: it is dropped, and then created."""
+
+    name: str
+    by: InFile
+    change: type[Change]
+    reason: str = ""
+    alterations: tuple[tuple[str, str], ...] = ()
+    anew: bool = False
+
+
+def plan_of(steps: Sequence[Step]) -> PipelinePlan:
+    return PipelinePlan(tuple(step.change for step in steps if step.change is not None))
+
+
+def steps_of(
+    statements: Sequence[InFile],
+    manifest: Manifest,
+    definitions: Mapping[str, Any],
+    analyser: Analyser,
+    columns: Columns,
+) -> list[Step]:
+    """What is to be done so that a directory is what the statements say."""
+    return _Comparison(statements, manifest, definitions, analyser, columns).steps()
+
+
+class _Comparison:
+    def __init__(
+        self,
+        statements: Sequence[InFile],
+        manifest: Manifest,
+        definitions: Mapping[str, Any],
+        analyser: Analyser,
+        columns: Columns,
+    ) -> None:
+        self._statements = statements
+        self._manifest = manifest
+        self._definitions = {n: d for n, d in definitions.items() if not is_constant(n)}
+        self._analyser = analyser
+        self._columns = columns
+        self._names = {name.lower(): name for name in self._definitions}
+        self._declared = _declared(statements)
+        files = {one.file for one in statements}
+        self._gone = [
+            name
+            for name in self._definitions
+            if name.lower() not in self._declared
+            and name in manifest.declared
+            and manifest.declared[name].file in files
+        ]
+        sources = [d for d in definitions.values() if isinstance(d, SourceDefinition)]
+        known = catalog_of(definitions, next(iter(time_types(sources)), None))
+        self._stored, self._time = known.entries, known.time
+        self._entries: dict[str, Entry] = {
+            name: entry
+            for name, entry in known.entries.items()
+            if name.lower() not in self._declared and name not in self._gone
+        }
+
+    def steps(self) -> list[Step]:
+        verdicts: dict[str, _Verdict] = {}
+        for one in self._statements:
+            if isinstance(one.statement, Creation):
+                found = self._verdict(one, one.statement, verdicts)
+                verdicts[found.name.lower()] = found
+        first, refused = self._spread(verdicts)
+        return [*self._ordered(verdicts, first, refused)]
+
+    # --- one statement --------------------------------------------------------------------------
+
+    def _verdict(
+        self, one: InFile, statement: Creation, before: Mapping[str, _Verdict]
+    ) -> _Verdict:
+        """What becomes of a definition; from then on statements can read what it will be."""
+        name = statement.name.text
+        stored = self._names.get(name.lower())
+        if stored is not None and getattr(statement, "if_not_exists", False):
+            self._take(stored)
+            return _Verdict(stored, one, Unchanged)
+        definition = None if stored is None else self._definitions[stored]
+        try:
+            match statement:
+                case s.CreateSource() | s.RegisterSource():
+                    found = self._source(one, statement, definition)
+                case s.CreateTable():
+                    found = self._table(one, statement, definition)
+                case s.CreateStream():
+                    found = self._stream(one, statement, definition)
+                case s.CreateView():
+                    found = self._view(one, statement, definition, before)
+        except PlanError as error:
+            if error.getQueryContext():
+                raise
+            raise error.at(statement.context()) from error
+        except AnalysisError as error:
+            Complaints(statement).objection(error)
+        if stored is None:
+            return replace(found, name=name, change=Create, reason="", anew=False)
+        return replace(found, name=stored)
+
+    def _take(self, name: str) -> None:
+        """Statements read the definition as it is."""
+        self._entries[name] = self._stored[name]
+
+    def _put(self, name: str, definition: SourceDefinition) -> None:
+        self._entries |= catalog_of({name: definition}, None).entries
+        kinds = time_types([definition])
+        self._time = next(iter(kinds), self._time)
+
+    @property
+    def _catalog(self) -> Catalog:
+        return Catalog(self._entries, self._time)
+
+    def _source(
+        self, one: InFile, statement: s.CreateSource | s.RegisterSource, old: Any
+    ) -> _Verdict:
+        new = source_of(statement, self._analyser)
+        if not isinstance(old, SourceDefinition) or old.is_table:
+            self._put(new.name, new)
+            return _anew(one, old, "source")
+        reasons = differences(old, new)
+        if reasons:
+            self._put(new.name, new)
+            return _Verdict(old.name, one, Create, _listed(reasons), anew=True)
+        alterations, schema = alterations_of(old, new, statement)
+        self._put(old.name, replace(old, schema=schema))
+        if not alterations:
+            return _Verdict(old.name, one, Unchanged)
+        return _Verdict(old.name, one, Alter, alterations=alterations)
+
+    def _table(self, one: InFile, statement: s.CreateTable, old: Any) -> _Verdict:
+        """Rows of a table are those that were read when it was created."""
+        name = statement.name.text
+        if isinstance(old, SourceDefinition) and old.is_table:
+            known = self._manifest.declared.get(old.name)
+            if known is None:
+                columns = schema_of_columns(statement.columns, statement, self._analyser)
+                same = not statement.columns or columns == old.schema
+            else:
+                same = _alike(_parsed(known.statement), statement)
+            if same:
+                self._take(old.name)
+                return _Verdict(old.name, one, Unchanged)
+        written = statement.columns or self._columns(statement)
+        schema = schema_of_columns(written, statement, self._analyser)
+        self._put(name, SourceDefinition(name, schema, None))
+        found = _anew(one, old, "table")
+        return found if found.reason else replace(found, reason="its statement is another one")
+
+    def _stream(self, one: InFile, statement: s.CreateStream, old: Any) -> _Verdict:
+        scene = Scene(self._catalog, self._analyser).after([statement])
+        self._entries[statement.name.text] = scene.catalog.entries[statement.name.text]
+        if isinstance(old, StreamDefinition) and _alike(_parsed(old.text), statement):
+            return _Verdict(statement.name.text, one, Unchanged)
+        found = _anew(one, old, "stream")
+        return found if found.reason else replace(found, reason="its statement is another one")
+
+    def _view(
+        self, one: InFile, statement: s.CreateView, old: Any, before: Mapping[str, _Verdict]
+    ) -> _Verdict:
+        name, query = statement.name.text, statement.query
+        points = bind_points(query, self._catalog, self._analyser)
+        if points is not None:
+            self._entries[name] = points
+            if isinstance(old, ClockView):
+                same = old.points == points
+                reason = "its points in time are others"
+                return _Verdict(name, one, Unchanged if same else Create, reason, anew=not same)
+            return _anew(one, old, "view over the clock")
+        new = self._bound(statement)
+        reads = [read.lower() for read in names_read(query)]
+        moved = [
+            before[read] for read in reads if read in before and before[read].change is Replace
+        ]
+        stored = _parsed(old.text) if isinstance(old, ViewDefinition) and old.text else None
+        then = self._bound_as_it_was(stored)
+        self._entries |= catalog_of({name: ViewDefinition(new)}, None).entries
+        if not isinstance(old, ViewDefinition):
+            return _anew(one, old, "view")
+        if stored is None:  # made from a plan, in Python
+            same = _say_the_same(old.meaning, new)
+            return _Verdict(name, one, Unchanged if same else Replace, "it says something else")
+        if then is None and moved:
+            return _Verdict(name, one, Create, _reads(moved), anew=True)
+        assert isinstance(stored, s.CreateView)
+        same = then is not None and _say_the_same(then, new)
+        if not same or _options(stored) != _options(statement):
+            return _Verdict(name, one, Replace, "it says something else")
+        if _columns_read(old.meaning) != _columns_read(new):
+            return _Verdict(name, one, Replace, "what it reads has other columns")
+        return _Verdict(name, one, Replace, _reads(moved)) if moved else _unchanged(name, one)
+
+    def _bound(self, statement: s.CreateView) -> Node:
+        found = bind_query(statement.query, self._catalog, self._analyser, statement.columns)
+        return found.plan
+
+    def _bound_as_it_was(self, stored: s.Statement | None) -> Node | None:
+        """What the statement of an existing view says now; None where it says nothing any more."""
+        if not isinstance(stored, s.CreateView):
+            return None
+        try:
+            return self._bound(stored)
+        except (PenstockError, AnalysisError):
+            return None
+
+    # --- all of them ----------------------------------------------------------------------------
+
+    def _spread(self, verdicts: dict[str, _Verdict]) -> tuple[set[str], dict[str, str]]:
+        """What reads a definition that is made anew is made anew, too.
+
+        All that has to make room, and what cannot, with the reason.
+        """
+        refused: dict[str, str] = {}
+        waiting = [v.name for v in verdicts.values() if v.anew]
+        waiting += [name for name in self._gone if self._relied_on(name)]
+        seen = set(waiting)
+        while waiting:
+            name = waiting.pop()
+            for reader in [*dependents_on(name, self._definitions), *self._relied_on(name)]:
+                verdict = verdicts.get(reader.lower())
+                if verdict is not None:
+                    if not verdict.anew:
+                        reason = f"it reads {name}, which is made anew"
+                        verdicts[reader.lower()] = replace(
+                            verdict, change=Create, reason=reason, alterations=(), anew=True
+                        )
+                elif reader not in self._gone:
+                    refused[name] = self._foreign(name, reader)
+                if reader not in seen and (verdict is not None or reader in self._gone):
+                    seen.add(reader)
+                    waiting.append(reader)
+        for name in self._gone:
+            for reader in dependents_on(name, self._definitions):
+                if reader.lower() not in verdicts and reader not in self._gone:
+                    refused[name] = self._foreign(name, reader)
+        return seen, refused
+
+    def _relied_on(self, name: str) -> list[str]:
+        """The views that may rely on what a stream says its source never sends."""
+        definition = self._definitions[name]
+        if not isinstance(definition, StreamDefinition) or not standing(definition):
+            return []
+        views = {n: d for n, d in self._definitions.items() if isinstance(d, ViewDefinition)}
+        return [view for view, d in views.items() if definition.source in d.sources]
+
+    def _foreign(self, name: str, reader: str) -> str:
+        mark = self._manifest.declared.get(reader)
+        whose = f"{mark.file} made" if mark else "no pipeline file made"
+        kind = kind_of_definition(self._definitions[reader]).value
+        return (
+            f"it would have to be dropped, and {reader}, which {whose}, reads it. "
+            f"DROP {kind} {quote(reader)} first, or leave {name} as it is"
+        )
+
+    def _ordered(
+        self, verdicts: Mapping[str, _Verdict], first: set[str], refused: Mapping[str, str]
+    ) -> Iterator[Step]:
+        """First what has to make room goes, its readers before it; then the file, from top to
+        bottom; then what it does not have any more."""
+        files = {v.name: v.by.file for v in verdicts.values()}
+        files |= {name: self._manifest.declared[name].file for name in self._gone}
+        anew = {v.name: v.reason for v in verdicts.values() if v.anew}
+        for name in reversed(self._definitions):
+            if name in first:
+                yield self._dropping(name, files[name], anew.get(name), refused)
+        for one in self._statements:
+            if isinstance(one.statement, Creation):
+                yield from _changing(verdicts[one.statement.name.text.lower()], one)
+            else:
+                yield Step(one.file, one.statement)
+        for name in reversed(self._definitions):
+            if name in self._gone and name not in first:
+                yield self._dropping(name, files[name], None, refused)
+
+    def _dropping(self, name: str, file: str, anew: str | None, refused: Mapping[str, str]) -> Step:
+        kind = kind_of_definition(self._definitions[name])
+        text = f"DROP {kind.value} {quote(name)}"
+        lower = kind.value.lower()
+        if name in refused:
+            return Step(file, None, Refused(lower, name, refused[name], text))
+        reason = f"{file} does not have it any more" if anew is None else anew
+        return Step(file, None, Drop(lower, name, reason, text, self._lost(name, anew is not None)))
+
+    def _lost(self, name: str, anew: bool) -> str:
+        """What cannot be had again when a definition was dropped."""
+        definition, m = self._definitions[name], self._manifest
+        lost: list[str] = []
+        if isinstance(definition, SourceDefinition):
+            rows = m.sources.get(name, SourceState()).accepted
+            if rows and not (anew and definition.is_table):
+                lost.append(f"{rows:,} row{'s' if rows > 1 else ''}")
+        if isinstance(definition, ViewDefinition):
+            sinks = [sink for sink, state in m.sinks.items() if state.view == name]
+            if sinks:
+                lost.append(f"how far {_listed(sinks)} was served")
+            states = [m.sources.get(source, SourceState()) for source in definition.sources]
+            if anew and any(state.accepted and not state.kept for state in states):
+                lost.append("its rows so far, as those of its sources were not kept")
+        return _listed(lost)
+
+
+# --- statements -----------------------------------------------------------------------------------
+
+
+def _declared(statements: Sequence[InFile]) -> dict[str, InFile]:
+    """What is declared, each once; an error where a statement is neither that nor a question."""
+    found: dict[str, InFile] = {}
+    for one in statements:
+        statement = one.statement
+        if isinstance(statement, Creation):
+            name = statement.name
+            if name.text.lower() in found:
+                Complaints(statement).wrong(f"{name} is declared twice. Leave one out.", name)
+            found[name.text.lower()] = one
+        elif not isinstance(statement, Question | s.Punctuate):
+            words = " ".join(statement.text.split()[:2]).upper()
+            Complaints(statement).unsupported(
+                f"A pipeline file says what there is, and {words} says what to do, each time "
+                "that the file is run.",
+                "Leave it out, and change the CREATE: what the file does not have any more is "
+                "dropped, and what it has in another form is replaced. Single statements are for "
+                "penstock shell --path DIR.",
+            )
+    return found
+
+
+def _changing(verdict: _Verdict, one: InFile) -> Iterator[Step]:
+    statement = one.statement
+    assert isinstance(statement, Creation)
+    kind, text = _kind(statement), statement.text
+    match verdict.change:
+        case kind_of_change if kind_of_change is Alter:
+            for reason, alteration in verdict.alterations:
+                yield Step(one.file, statement, Alter(kind, verdict.name, reason, alteration))
+        case kind_of_change if kind_of_change is Replace:
+            yield Step(
+                one.file,
+                statement,
+                Replace(kind, verdict.name, verdict.reason, replacing(statement)),
+            )
+        case kind_of_change if kind_of_change is Unchanged:
+            yield Step(one.file, statement, Unchanged(kind, verdict.name, "", text))
+        case _:
+            yield Step(one.file, statement, Create(kind, verdict.name, "", text))
+
+
+def replacing(statement: Creation) -> str:
+    """The statement that gives an existing view another meaning."""
+    assert isinstance(statement, s.CreateView)
+    return to_sql(replace(statement, if_not_exists=False, replace=True))
+
+
+def _kind(statement: Creation) -> str:
+    match statement:
+        case s.CreateTable():
+            return "table"
+        case s.CreateStream():
+            return "stream"
+        case s.CreateView():
+            return "view"
+    return "source"
+
+
+def kind_of_definition(definition: Any) -> s.Kind:
+    match definition:
+        case SourceDefinition(time=None):
+            return s.Kind.TABLE
+        case SourceDefinition():
+            return s.Kind.SOURCE
+        case StreamDefinition():
+            return s.Kind.STREAM
+    return s.Kind.VIEW
+
+
+def _parsed(text: str) -> s.Statement:
+    (statement,) = parse(text)
+    return statement
+
+
+def _unchanged(name: str, one: InFile) -> _Verdict:
+    return _Verdict(name, one, Unchanged)
+
+
+def _anew(one: InFile, old: Any, kind: str) -> _Verdict:
+    """A definition takes the place of one of another kind, if there is one."""
+    reason = ""
+    if old is not None and kind_of_definition(old).value.lower() != kind:
+        article = f"a {kind_of_definition(old).value.lower()}"
+        if isinstance(old, ClockView):
+            article = "a view over the clock"
+        reason = f"it was {article} and is a {kind}"
+    return _Verdict("", one, Create, reason, anew=old is not None)
+
+
+def _reads(moved: Sequence[_Verdict]) -> str:
+    return f"it reads {_listed([v.name for v in moved])}, which says something else"
+
+
+def _say_the_same(one: Node, other: Node) -> bool:
+    """However two queries were put."""
+    if one == other:
+        return True
+    identities = Identities()
+    return identities.of(rewrite(one)) == identities.of(rewrite(other))
+
+
+def _options(statement: s.CreateView) -> Any:
+    options = {key.lower(): value.lower() for key, value in statement.options}
+    return options, statement.from_now
+
+
+def _columns_read(plan: Node) -> Any:
+    """What does not depend on the order of joins: the columns of a query and of what it reads."""
+    scans = {(node.name, node.schema) for node in plan.walk() if isinstance(node, Scan)}
+    return plan.schema, scans
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two statements say the same; names that differ by case are one."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Name):
+        return one.text.lower() == other.text.lower()
+    if isinstance(one, tuple):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if is_dataclass(one) and not isinstance(one, type):
+        names = [f.name for f in fields(one) if f.compare and f.name != "if_not_exists"]
+        return all(_alike(getattr(one, name), getattr(other, name)) for name in names)
+    return bool(one == other)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return one_of(words).replace(" or ", " and ") if words else ""

@@ -1,0 +1,80 @@
+"""What becomes of a source whose statement is another one: it is altered, or it cannot go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from penstock.runtime.feeds import StreamFeed
+from penstock.runtime.sources import SourceDefinition
+from penstock.sql import statements as s
+from penstock.sql.binding.types import shown
+from penstock.sql.dialect import quote
+
+_FIELDS = {
+    "delay": "its delay",
+    "late": "what becomes of late rows",
+    "on_error": "what becomes of rows with errors",
+    "rate": "its rate",
+    "promised": "what is promised of its rows",
+    "never_null": "which columns are never NULL",
+}
+
+
+def differences(old: SourceDefinition, new: SourceDefinition) -> list[str]:
+    """Why the rows of a source cannot go on under its new statement."""
+    found = []
+    if (old.arrival, (old.time or "").lower()) != (new.arrival, (new.time or "").lower()):
+        found.append("its event time is another column")
+    found += [
+        f"{words} is changed"
+        for name, words in _FIELDS.items()
+        if getattr(old, name) != getattr(new, name)
+    ]
+    if _feed(old) != _feed(new):
+        found.append("its rows come from elsewhere")
+    left = {n.lower() for n in old.schema.names} - {n.lower() for n in new.schema.names}
+    found += [f"column {name} is left out" for name in old.schema.names if name.lower() in left]
+    return found
+
+
+def _feed(source: SourceDefinition) -> Any:
+    """Where rows come from; the zone of texts is that of the time when the source was created."""
+    if not isinstance(source.feed, StreamFeed):
+        return source.feed
+    options = {key.lower(): value for key, value in source.feed.options}
+    return source.feed.format.lower(), options | {"timezone": ""}
+
+
+def alterations_of(
+    old: SourceDefinition, new: SourceDefinition, statement: s.CreateSource | s.RegisterSource
+) -> tuple[tuple[tuple[str, str], ...], pa.Schema]:
+    """The reasons and statements that bring a source from its old columns to the new ones."""
+    found: list[tuple[str, str]] = []
+    table, schema = quote(old.name), old.schema
+    written = {c.name.text.lower(): c for c in statement.columns}
+    places = {name.lower(): place for place, name in enumerate(schema.names)}
+    for field in new.schema:
+        column = written.get(field.name.lower())
+        if column is None:  # the time of arrival
+            continue
+        place = places.get(field.name.lower())
+        if place is None:
+            found.append(
+                (
+                    f"column {field.name} {column.type} is new",
+                    f"ALTER SOURCE {table} ADD COLUMN {quote(column.name)} {column.type}",
+                )
+            )
+            schema = schema.append(field)
+        elif schema.field(place).type != field.type:
+            was = schema.field(place)
+            found.append(
+                (
+                    f"column {was.name} was {shown(was.type)} and is {column.type}",
+                    f"ALTER SOURCE {table} ALTER COLUMN {quote(was.name)} TYPE {column.type}",
+                )
+            )
+            schema = schema.set(place, was.with_type(field.type))
+    return tuple(found), schema
