@@ -59,8 +59,8 @@ class Defined:
             apart = [name for name, view in self.views.items() if view.apart]
             names = area_names(self.program, self.compiler, apart)
             found |= {old: found[new] for old, new in names.items() if new in found}
-        for source in self.sources.values():
-            own = (input_area(source), late_area(source), rejected_area(source.name))
+        for each in self.sources.values():
+            own = (input_area(each), late_area(each), rejected_area(each.name))
             found |= {area.name: area for area in own}
         for name in manifest.failures:
             alone = compiler_of({name: self.views[name]}, Graph()).program().specs()
@@ -88,7 +88,7 @@ def references(manifest: Manifest) -> Iterator[tuple[str, RunRef, bool]]:
 
 def existing_directory(path: str | Path) -> Path:
     """A state directory that a user names; an error where there is none."""
-    directory = local_path(path, "name a directory of this machine, or a mounted one").absolute()
+    directory = local_path(path, "name a directory of this machine, or a mounted one")
     if not any((directory / part).is_dir() for part in (LOG, RUNS)):
         raise PlanError(
             f"{directory} is not a state directory. Those that `penstock run --path DIR` and "

@@ -92,7 +92,7 @@ def restore(target: str | Path, path: str | Path, watch: Watch | None = None) ->
 
 
 def _new_directory(path: str | Path) -> Path:
-    return local_path(path, "name a directory of this machine, or a mounted one").absolute()
+    return local_path(path, "name a directory of this machine, or a mounted one")
 
 
 def _check_apart(source: Path, target: Path) -> None:

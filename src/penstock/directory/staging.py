@@ -26,6 +26,7 @@ _MARK = ".unfinished-"
 def staged(target: Path, what: str) -> Iterator[Path]:
     """A new directory for the block to fill, which is the target when the block ends."""
     check_vacant(target, what)
+    target = Path(os.path.abspath(target))
     with storage_errors(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         _delete_abandoned(target)
