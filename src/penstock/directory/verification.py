@@ -193,19 +193,20 @@ def _of_runs(
     specs: dict[str, AreaSpec],
     watch: Watch,
 ) -> Iterator[Problem]:
-    """File by file; what several areas name is looked at once."""
+    """File by file; what several areas hold alike is looked at once."""
     store, now = FileStore(directory / RUNS), manifest
-    by_file: dict[str, dict[RunRef, tuple[str, bool]]] = {}
+    by_file: dict[str, dict[tuple[RunRef, str], tuple[str, bool]]] = {}
     for area, ref, in_order in refs:
-        by_file.setdefault(ref.segment, {}).setdefault(ref, (area, in_order))
-    total, done = sum(_end(ref) for each in by_file.values() for ref in each), 0
+        holds = specs[area].name if area in specs else area
+        by_file.setdefault(ref.segment, {}).setdefault((ref, holds), (area, in_order))
+    total, done = sum(_end(ref) for each in by_file.values() for ref, _ in each), 0
     for segment, found in by_file.items():
         problems: list[Problem] = []
-        for ref, (area, in_order) in found.items():
+        for (ref, _), (area, in_order) in found.items():
             problems += _of_run(store, ref, area, specs.get(area), in_order)
+            store.forget(())
             done += _end(ref)
             watch(done, total)
-        store.forget(())
         if problems and not (directory / RUNS / f"{segment}.arrow").exists():
             now = _newest(directory, now)
             if segment not in now.segments():

@@ -18,6 +18,7 @@ from typing import Any
 from penstock.errors import StateError
 
 _MAGIC = b"crc\0"
+_COMPACT_EVERY = 10  # as Spark does where it is not told otherwise
 _NUMBERED = re.compile(r"(\d+)(\.compact)?")
 
 
@@ -90,7 +91,8 @@ def _listed(folder: Path, position: int) -> Iterator[StateError]:
     needed = range(max(compact, default=0), max(position, *files, 0) + 1)
     for number in needed:
         if number not in files:
-            yield StateError(folder / str(number), "it is gone")
+            ending = ".compact" if (number + 1) % _COMPACT_EVERY == 0 else ""
+            yield StateError(folder / f"{number}{ending}", "it is gone")
             continue
         batches = _batches(files[number])
         if batches is None:

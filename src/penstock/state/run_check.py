@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from penstock.element import Elements
+from penstock.state.layout import TIMES
 from penstock.state.run import AreaSpec, hash_keys, owned
 from penstock.state.store import FileStore, RunRef
 
@@ -23,7 +24,7 @@ def problems_of(store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool) -
     """
     run = store.open(spec, ref)
     x, known = run.elements, ref.statistics
-    yield from _other_types(spec, x)
+    yield from _other_columns(spec, x, store.columns(ref).names)
     if len({len(run.hashes), len(x), len(run.keep), known.rows}) > 1:
         yield f"it has {len(run.hashes)} hashes and {len(x)} rows, and the log has {known.rows}"
         return
@@ -41,7 +42,11 @@ def problems_of(store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool) -
         yield "some of its rows belong to another task than the log has"
 
 
-def _other_types(spec: AreaSpec, x: Elements) -> Iterator[str]:
+def _other_columns(spec: AreaSpec, x: Elements, names: list[str]) -> Iterator[str]:
+    """An area may have got columns since; they are zero."""
+    own = names[: names.index(TIMES[0])]
+    if own != spec.schema.names[: len(own)]:
+        yield f"its columns are {', '.join(own)}, and {', '.join(spec.schema.names)} are expected"
     for field, column in zip(spec.schema, x.columns, strict=True):
         if column.type != field.type:
             yield f"its column {field.name} is of type {column.type}, and {field.type} is expected"
