@@ -31,6 +31,7 @@ ROWS = (
     ("state",),
     ("physical",),
     ("runtime",),
+    ("directory",),
     ("session",),
     ("cli", "ui", "testing"),
     ("__main__",),

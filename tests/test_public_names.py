@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import penstock
-from penstock import errors, punctuation, session, testing
+from penstock import directory, errors, punctuation, session, testing
 from penstock.memory import asking
 from penstock.runtime import datasource
 
@@ -31,7 +31,7 @@ def test_the_names_for_tests_are_the_documented_ones() -> None:
 
 @pytest.mark.parametrize("name", penstock.__all__)
 def test_public_names_lead_home(name: str) -> None:
-    rooms = (errors, session, datasource, asking, punctuation)
+    rooms = (errors, session, datasource, asking, punctuation, directory)
     homes = [home for home in rooms if hasattr(home, name)]
     assert getattr(penstock, name) in [getattr(home, name) for home in homes]
 

@@ -6,6 +6,7 @@ The public names are loaded when they are first used: importing this package doe
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from penstock.directory import backup, restore, upgrade, verify
     from penstock.errors import (
         ArgumentError,
         ArithmeticOverflowError,
@@ -35,6 +36,7 @@ else:
     import importlib
 
     _NAMES = {
+        "penstock.directory": ("backup", "restore", "upgrade", "verify"),
         "penstock.errors": (
             "ArgumentError",
             "ArithmeticOverflowError",
@@ -97,10 +99,14 @@ __all__ = [
     "UnsupportedError",
     "View",
     "WriterConflictError",
+    "backup",
     "between",
     "check",
     "connect",
     "register",
+    "restore",
+    "upgrade",
+    "verify",
     "view",
 ]
 

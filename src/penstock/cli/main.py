@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from penstock import __version__
+from penstock.cli import directories
 from penstock.cli.printing import errors_of, text_of
 
 EXAMPLE_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -218,6 +219,10 @@ def show(directory: Path, view: str | None, at: str | None, as_json: bool) -> No
             show_directory(directory, as_json)
         else:
             show_view(directory, view, at, as_json)
+
+
+for command in directories.COMMANDS:
+    main.add_command(command)
 
 
 @main.command(short_help="A live auction in the terminal.")

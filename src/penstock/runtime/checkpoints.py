@@ -14,9 +14,11 @@ from __future__ import annotations
 import re
 import shutil
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 
 from penstock.errors import StateError
+from penstock.runtime.checkpoint_files import problems_in
 from penstock.state.manifest import SourceState
 from penstock.state.names import file_name
 
@@ -40,6 +42,21 @@ def place_of(directory: Path, source: str, state: SourceState) -> Path:
             directory, f"the log names a checkpoint {place!r}, which Penstock does not"
         )
     return directory / FOLDER / place
+
+
+def problems_of(checkpoint: Path, source: str, state: SourceState) -> Iterator[StateError]:
+    """What is wrong with the checkpoint of a source: with its files, and how it fits the log."""
+    yield from problems_in(checkpoint)
+    try:
+        check_agrees(checkpoint, source, state)
+    except StateError as error:
+        yield error
+
+
+def check_whole(checkpoint: Path, source: str, state: SourceState) -> None:
+    """An error that names the file where a checkpoint is damaged or does not fit the log."""
+    for error in problems_of(checkpoint, source, state):
+        raise error
 
 
 def check_agrees(checkpoint: Path, source: str, state: SourceState) -> None:

@@ -74,7 +74,7 @@ class Source:
         engine, name = self._engine, self.name
         state = engine.source_state(engine.source(name).name)
         checkpoint = checkpoints.place_of(engine.directory, name, state)
-        checkpoints.check_agrees(checkpoint, name, state)
+        checkpoints.check_whole(checkpoint, name, state)
 
         def receive(batch: DataFrame, number: int) -> None:
             checkpoints.check_next(checkpoint, name, engine.source_state(name), number)

@@ -20,7 +20,7 @@ from penstock.record import Hashes, Ints
 from penstock.record import numpy as values_of
 from penstock.state.run import AreaSpec, Run
 
-_TIMES = ("__ts", "__te", "__n", "__keep")
+TIMES = ("__ts", "__te", "__n", "__keep")
 _BASES, _PACKED = b"bases", b"packed"
 _Smaller: TypeAlias = tuple[pa.Array, int | None]
 _SMALLER = (np.uint8, np.uint16, np.uint32)
@@ -34,7 +34,7 @@ def to_batches(run: Run, packed: bool) -> tuple[pa.RecordBatch, pa.RecordBatch]:
     smaller = _small if packed else _same
     columns = [(column, None) if not packed else _small(column) for column in x.columns]
     columns += [smaller(pa.array(each)) for each in (x.ts, te, x.n, keep, *x.sums.values())]
-    names = [*x.schema.names, *_TIMES, *x.sums]
+    names = [*x.schema.names, *TIMES, *x.sums]
     return _batch([smaller(pa.array(run.hashes))], ["hash"], packed), _batch(columns, names, packed)
 
 
@@ -54,7 +54,7 @@ def rows_of(spec: AreaSpec, batch: pa.RecordBatch) -> tuple[Elements, Ints]:
 
     What it has got since is NULL, but for the order of arrival, which was none. Types may be wider.
     """
-    width, said = batch.schema.names.index(_TIMES[0]), batch.schema.metadata
+    width, said = batch.schema.names.index(TIMES[0]), batch.schema.metadata
     bases = json.loads(said[_BASES])
     if width == len(spec.schema):
         columns = tuple(map(_column, batch.columns[:width], spec.schema.types, bases))
@@ -70,7 +70,7 @@ def rows_of(spec: AreaSpec, batch: pa.RecordBatch) -> tuple[Elements, Ints]:
     if json.loads(said[_PACKED]):
         te = np.where(te == 0, INF, ts + te)
         keep = np.where(keep == 0, te, ts + keep)
-    weights = dict(zip(batch.schema.names[width + len(_TIMES) :], sums, strict=True))
+    weights = dict(zip(batch.schema.names[width + len(TIMES) :], sums, strict=True))
     return Elements(spec.schema, columns, ts, te, n, weights), keep
 
 

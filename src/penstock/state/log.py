@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
@@ -109,13 +109,13 @@ class Log:
                 f"the log is gone, and {runs} holds what only a log can tell the meaning of; "
                 "restore it, or begin anew with another path",
             )
-        (self._directory / _head_name(Manifest())).touch()
+        (self._directory / head_name(Manifest())).touch()
         for directory in (self._directory, *self._directory.parents[:2]):
             sync_directory(directory)
 
     def _point_to_newest(self) -> None:
         """Let the name of the head tell which entry is the newest, and its checksum."""
-        name = _head_name(self.manifest)
+        name = head_name(self.manifest)
         if self._head is None:
             (self._directory / name).touch()
         elif self._head.name != name:
@@ -164,6 +164,77 @@ def read_manifest(directory: Path, known: Manifest | None = None) -> Manifest:
                 raise
             known = None
     return _read_manifest(directory, _files(directory), None)
+
+
+def check_log(directory: Path) -> list[StateError]:
+    """What is wrong with a log: with each of its files, and with how they follow one another.
+
+    `read_manifest` reads the newest checkpoint and what follows; this reads all there is. Where a
+    writer adds and deletes files meanwhile, it is looked at again.
+    """
+    for _ in range(_TRIES):
+        paths = log_files(directory)
+        problems = list(_problems(directory, paths))
+        if not problems or log_files(directory) == paths:
+            break
+    return problems
+
+
+def log_files(directory: Path) -> list[Path]:
+    """The entries and checkpoints that are there, in the order of their numbers."""
+    found = directory.iterdir() if directory.exists() else ()
+    return sorted(p for p in found if p.suffix in (_ENTRY, _CHECKPOINT) and _number(p))
+
+
+def head_name(manifest: Manifest) -> str:
+    """The name of the head where the manifest is as of the newest entry."""
+    return f"{manifest.version:020d}-{manifest.checksum}{_HEAD}"
+
+
+def _problems(directory: Path, paths: Sequence[Path]) -> Iterator[StateError]:
+    """Entries older than the oldest checkpoint have no manifest to follow: only their order is
+    looked at. What a writer was about to delete when it was killed is not looked at."""
+    files, there = _files(directory), set(paths)
+    oldest = files.checkpoint - 2 * CHECKPOINT_EVERY + 1
+    first = max(min(map(_number, paths), default=1), oldest)
+    manifest = Manifest() if first == 1 else None
+    before = ""  # the checksum of the entry before, as far as it is known
+    for version in range(first, files.newest + 1):
+        entry = _path(directory, version, _ENTRY)
+        checkpoint = _path(directory, version, _CHECKPOINT)
+        try:
+            checksum, data = _read(entry)
+            if manifest is not None:
+                manifest = _parsed(entry, version, partial(_following, manifest))
+            elif before and data.get("previous", before) != before:
+                raise StateError(entry, "another entry was there before it")
+            elif data.get("number", version) != version:
+                raise StateError(entry, f"it is file number {data['number']}")
+            before = checksum
+        except StateError as error:
+            manifest, before = None, ""
+            if entry in there or checkpoint not in there or version > first:
+                yield error
+        if checkpoint in there:
+            try:
+                said = _parsed(checkpoint, version, _checkpointed)
+                if manifest is not None and not _same(manifest, said):
+                    raise StateError(checkpoint, "it is not what the entries before it add up to")
+                if before and said.checksum not in ("", before):
+                    raise StateError(checkpoint, f"it does not fit {entry.name}")
+                manifest = replace(said, checksum=said.checksum or before)
+            except StateError as error:
+                yield error
+    if manifest is not None:
+        try:
+            _check_head(directory, files.head, manifest)
+        except StateError as error:
+            yield error
+
+
+def _same(folded: Manifest, said: Manifest) -> bool:
+    """Checkpoints of layout 2 have no checksum of the entry."""
+    return replace(folded, checksum=said.checksum, layout=said.layout) == said
 
 
 class _Files(NamedTuple):
@@ -242,10 +313,6 @@ def _check_head(directory: Path, head: Path | None, manifest: Manifest) -> None:
         raise StateError(entry, f"the newest entry of the log is gone ({head.name} names it)")
     if int(number) == manifest.version and checksum != manifest.checksum:
         raise StateError(entry, f"it is another entry than the one that {head.name} names")
-
-
-def _head_name(manifest: Manifest) -> str:
-    return f"{manifest.version:020d}-{manifest.checksum}{_HEAD}"
 
 
 def _number(path: Path) -> int:

@@ -146,6 +146,16 @@ class FileStore:
             self._open[ref.place] = spec.schema, run
         return run if ref.hashes == ALL_HASHES else hashed_between(run, *ref.hashes)
 
+    def columns(self, ref: RunRef) -> pa.Schema:
+        """The columns that a run was written with, of its records and of ours."""
+        path = self.path(ref.segment)
+        try:
+            with pa.memory_map(str(path)) as mapped:
+                rows = mapped.read_buffer().slice(ref.rows.offset, ref.rows.length)
+                return pa.ipc.open_file(rows).schema
+        except (OSError, pa.ArrowInvalid) as error:
+            raise StateError(path, str(error)) from error
+
     def delete(self, ref: RunRef) -> None:
         """Forget a run. Its segment goes too: for stores that write each run by itself."""
         self._open.pop(ref.place, None)
