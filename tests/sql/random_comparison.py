@@ -14,8 +14,9 @@ import argparse
 import re
 import sys
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -72,7 +73,10 @@ ORACLE = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.ui.explainMode": "simple",
 }
+AHEAD = 3
+"""How many cases Spark may be ahead of Penstock: the two work side by side."""
 
 
 @dataclass(frozen=True)
@@ -185,10 +189,25 @@ class Comparison:
         self._jobs = DriverJobs(spark)
         self._analyser: Any = None
 
+    def differences_of(
+        self, cases: Iterable[Case], tally: Tally
+    ) -> Iterator[tuple[Case, dict[int, str]]]:
+        """The differences of each case, in their order."""
+        with ThreadPoolExecutor(1) as spark:
+            waiting: deque[tuple[Case, Future[list[Answer]]]] = deque()
+            for case in cases:
+                waiting.append((case, spark.submit(self._wanted, case)))
+                if len(waiting) > AHEAD:
+                    first, wanted = waiting.popleft()
+                    yield first, self._compared(first, wanted.result(), tally)
+            for first, wanted in waiting:
+                yield first, self._compared(first, wanted.result(), tally)
+
     def differences(self, case: Case, tally: Tally | None = None) -> dict[int, str]:
         """What is not as Spark has it: the number of the query, and how it differs."""
-        tally = tally or Tally()
-        wanted = self._wanted(case)
+        return self._compared(case, self._wanted(case), tally or Tally())
+
+    def _compared(self, case: Case, wanted: Sequence[Answer], tally: Tally) -> dict[int, str]:
         impossible = [i for i, answer in enumerate(wanted) if answer.error]
         tally.queries += len(case.queries)
         tally.by_spark.update(_reason(wanted[i].error) for i in impossible)
@@ -210,7 +229,7 @@ class Comparison:
     def _wanted(self, case: Case) -> list[Answer]:
         for table in case.tables:
             rows = self._oracle.createDataFrame(table.arrow(table.rows))
-            rows.createOrReplaceTempView(table.name)
+            rows.coalesce(1).createOrReplaceTempView(table.name)  # nothing has to be shuffled
         return [self._of_spark(text) for text in case.queries]
 
     def _of_spark(self, text: str) -> Answer:
@@ -341,12 +360,13 @@ def main(arguments: Sequence[str]) -> int:
     tally = Tally()
     failures = 0
     started = time.perf_counter()
-    for seed in range(options.seed, options.seed + -(-options.count // QUERIES)):
-        case = random_case(seed)
-        print(f"{time.perf_counter() - started:.0f} s: seed {seed}", file=sys.stderr, flush=True)
-        for i, story in comparison.differences(case, tally).items():
+    seeds = range(options.seed, options.seed + -(-options.count // QUERIES))
+    for case, found in comparison.differences_of(map(random_case, seeds), tally):
+        seconds = time.perf_counter() - started
+        print(f"{seconds:.0f} s: seed {case.seed}", file=sys.stderr, flush=True)
+        for i, story in found.items():
             failures += 1
-            print(f"seed {seed} query {i}: {case.queries[i]}\n  {story}", flush=True)
+            print(f"seed {case.seed} query {i}: {case.queries[i]}\n  {story}", flush=True)
             if options.shrink:
                 print(shown(comparison, case, i), flush=True)
     seconds = time.perf_counter() - started

@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from penstock.sql.arguments import unread_argument
+from penstock.sql.row_order import limited, put_limit
 from penstock.sql.statements import Emit, Output
 from penstock.sql.text import Span, one_of, span_of
 from penstock.sql.word_parser import WordParser
@@ -58,6 +59,16 @@ TIMES = {
     TokenType.TIMESTAMPNTZ,
     TokenType.TIMESTAMPTZ,
 }
+QUANTIFIED = {
+    TokenType.EQ,
+    TokenType.GT,
+    TokenType.GTE,
+    TokenType.ILIKE,
+    TokenType.LIKE,
+    TokenType.LT,
+    TokenType.LTE,
+    TokenType.NEQ,
+}
 OPERANDS = {
     TokenType.DASH,
     TokenType.IDENTIFIER,
@@ -71,7 +82,15 @@ OPERANDS = {
 class QueryParser(WordParser):
     NO_PAREN_FUNCTION_PARSERS: t.ClassVar = {
         **WordParser.NO_PAREN_FUNCTION_PARSERS,
+        "ANY": lambda self: self._parse_any(),
         "NOW": lambda self: self._parse_now(),
+    }
+    PIPE_SYNTAX_TRANSFORM_PARSERS: t.ClassVar = {
+        **WordParser.PIPE_SYNTAX_TRANSFORM_PARSERS,
+        "AS": lambda self, query: self._parse_pipe_as(query),
+        "DISTINCT": lambda self, query: self._parse_pipe_distinct(query),
+        "DROP": lambda self, query: self._parse_pipe_drop(query),
+        "SET": lambda self, _: self.refuse("Write |> SELECT and all columns instead of |> SET."),
     }
     STRICT_CAST: t.ClassVar = True
     SUPPORTS_TABLE_QUERY: t.ClassVar = True
@@ -325,6 +344,19 @@ class QueryParser(WordParser):
             self.expect(TokenType.R_PAREN, ")", "NOW(")
         return exp.Anonymous(this="NOW").update_positions(now)
 
+    def _parse_any(self) -> exp.Expr:
+        """`any(condition)` is an aggregate; after LIKE or a comparison, ANY is a quantifier."""
+        word, before = self._prev, self._tokens[max(self._index - 2, 0)]
+        start = self._index
+        if before.token_type not in QUANTIFIED and self._match(TokenType.L_PAREN):
+            if self._curr.token_type not in self.SUBQUERY_TOKENS:
+                arguments = self._parse_csv(self._parse_lambda)
+                self.expect(TokenType.R_PAREN, ")", "any(")
+                call = exp.Anonymous(this=word.text, expressions=arguments)
+                return call.update_positions(word)
+            self._retreat(start)
+        return self.expression(exp.Any(this=self._parse_bitwise()))
+
     def _parse_factor_operand(self) -> exp.Expr | None:
         """`a MOD b`, where Spark has only `a % b` and `mod(a, b)`."""
         operand = super()._parse_factor_operand()
@@ -343,6 +375,17 @@ class QueryParser(WordParser):
         for before, link in pairwise(links):
             link.set("this", before.expression.copy())
         return exp.and_(*links, copy=False, wrap=False) if len(links) > 1 else comparison
+
+    def _parse_derived_table_values(self, allow_value_synonym: bool = False) -> exp.Values | None:
+        """`(VALUES (1) AS v (a) JOIN s ON ...)` is no list of rows but relations in parentheses."""
+        start = self._index
+        if self._match(TokenType.L_PAREN) and self._match(TokenType.VALUES, advance=False):
+            super()._parse_derived_table_values(allow_value_synonym)
+            if self._curr.token_type != TokenType.R_PAREN:
+                self._retreat(start)
+                return None
+        self._retreat(start)
+        return super()._parse_derived_table_values(allow_value_synonym)
 
     # Where sqlglot reads more than there is
 
@@ -379,21 +422,58 @@ class QueryParser(WordParser):
         return condition
 
     def _parse_pipe_syntax_limit(self, query: exp.Select) -> exp.Select:
-        """What follows reads only the rows that are left."""
-        cut = super()._parse_pipe_syntax_limit(query)
+        """What follows reads only the rows that are left, and a limit may follow another."""
+        if limited(query) and not query.args.get("order"):
+            query = self._build_pipe_cte(query=query, expressions=[exp.Star()])
+        limit, offset = self._parse_limit(), self._parse_offset()
+        put_limit(query, limit, offset, lambda message, at: self.refuse(message, span_of(at)))
         if not self._match(TokenType.PIPE_GT, advance=False):
-            return cut
-        return self._build_pipe_cte(query=cut, expressions=[exp.Star()])
+            return query
+        return self._build_pipe_cte(query=query, expressions=[exp.Star()])
+
+    def _parse_pipe_syntax_select(self, query: exp.Select) -> exp.Select:
+        """A select list, and nothing that would begin a query of its own."""
+        start = self._curr
+        select = self._parse_select(consume_pipe=False)
+        parts = {key for key, value in select.args.items() if value} if select else set()
+        if not isinstance(select, exp.Select) or parts - {"expressions", "distinct", "hint"}:
+            self.refuse(
+                "After |> SELECT there is a select list and no more. Go on with |> WHERE, "
+                "|> AGGREGATE ... GROUP BY, |> ORDER BY or |> LIMIT.",
+                start,
+            )
+        query = query.select(*select.expressions, append=False)
+        query.set("distinct", select.args.get("distinct"))
+        return self._build_pipe_cte(query=query, expressions=[exp.Star()])
+
+    def _parse_pipe_as(self, query: exp.Select) -> exp.Select:
+        """A name for what there is so far, which hides the names before."""
+        alias = self._parse_table_alias()
+        if alias is None or alias.columns:
+            self.complain("a name after |> AS")
+        step = self._build_pipe_cte(query=query, expressions=[exp.Star()])
+        step.args["from_"].this.set("alias", alias)
+        return step
+
+    def _parse_pipe_distinct(self, query: exp.Select) -> exp.Select:
+        self._advance()
+        return self._build_pipe_cte(query=query.distinct(copy=False), expressions=[exp.Star()])
+
+    def _parse_pipe_drop(self, query: exp.Select) -> exp.Select:
+        self._advance()
+        columns = self._parse_csv(lambda: self._parse_id_var(any_token=False))
+        if not columns:
+            self.complain("the columns to leave out", "Write |> DROP a, b.")
+        query = query.select(exp.Star(except_=columns), append=False)
+        return self._build_pipe_cte(query=query, expressions=[exp.Star()])
 
     def _parse_pipe_syntax_join(self, query: exp.Query) -> exp.Query | None:
-        joined = super()._parse_pipe_syntax_join(query)
-        sides = [join.side for join in joined.args.get("joins") or ()] if joined else []
-        if joined is not None and joined.args.get("where") and sides[-1:] in (["RIGHT"], ["FULL"]):
-            self.refuse(
-                f"A {sides[-1]} JOIN after |> WHERE is not supported: filter first, in a query in "
-                f"FROM, as in FROM (SELECT * FROM a WHERE a.x > 1) AS a |> {sides[-1]} JOIN b."
-            )
-        return joined
+        join = self._parse_join()
+        if join is None or not isinstance(query, exp.Select):
+            return query if join is not None else None
+        if query.args.get("where") and join.side in ("RIGHT", "FULL"):  # it filters before
+            query = self._build_pipe_cte(query=query, expressions=[exp.Star()])
+        return query.join(join, copy=False)
 
     def _parse_pipe_syntax_aggregate_group_order_by(
         self, query: exp.Select, group_by_exists: bool = True
@@ -448,11 +528,11 @@ class QueryParser(WordParser):
         return found
 
     def _parse_interval(
-        self, require_interval: bool = True, match_interval: bool = True
+        self, require_interval: bool = True, parse_function_unit: bool = True
     ) -> exp.Add | exp.Interval | None:
         """What it reads it writes anew: none of it is an argument that could be forgotten."""
         first = len(self._leaves)
-        found = super()._parse_interval(require_interval, match_interval)
+        found = super()._parse_interval(require_interval, parse_function_unit)
         if found is not None:
             del self._leaves[first:]
         return found
@@ -465,6 +545,13 @@ class QueryParser(WordParser):
             self._leaves.append(self.span(token))
         return found
 
+    def _retreat(self, index: int) -> None:
+        """What was read on a way that led nowhere is no part of anything."""
+        back = index < self._index
+        super()._retreat(index)
+        while back and self._leaves and self._leaves[-1].start >= self._curr.start:
+            self._leaves.pop()
+
     def _refuse_argument(self, call: Token, argument: Span | None) -> NoReturn:
         place = argument or self.span(call)
         self.refuse(
@@ -472,9 +559,9 @@ class QueryParser(WordParser):
         )
 
     def reset(self) -> None:
-        super().reset()
         self._calls: list[Token] = []
         self._leaves: list[Span] = []
+        super().reset()
 
     def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
         group = super()._parse_group(skip_group_by_token)

@@ -58,6 +58,7 @@ UNKNOWN = {
     *("try_sum", "collect_top_k", "schema_of_variant_agg"),
 }
 ANONYMOUS = {
+    "any": exp.LogicalOr,
     "every": exp.LogicalAnd,
     "some": exp.LogicalOr,
     "mean": exp.Avg,
@@ -117,6 +118,11 @@ def parts_of(b: Binding, tree: exp.Expr) -> Parts:
     if isinstance(tree, exp.Filter):
         where, tree = tree.expression.this, tree.this
     if isinstance(tree, exp.Anonymous) and str(tree.this).lower() in ANONYMOUS:
+        if len(tree.expressions) != 1:
+            b.complaints.wrong(
+                f"{str(tree.this).lower()} has one argument, and here {len(tree.expressions)}.",
+                tree,
+            )
         tree = ANONYMOUS[str(tree.this).lower()](this=tree.expressions[0])
     if type(tree) in INSTEAD or isinstance(tree, exp.Anonymous):
         _refuse(b, tree)

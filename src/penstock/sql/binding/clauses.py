@@ -19,7 +19,6 @@ from penstock.sql.dialect import Penstock
 from penstock.sql.text import one_of
 
 Kinds: TypeAlias = tuple[type[exp.Expr], ...]
-Signature: TypeAlias = tuple[type[exp.Expr], tuple[tuple[str, object], ...]]
 
 
 @dataclass(frozen=True)
@@ -428,7 +427,12 @@ class Writing:
 
 
 _FAILURES = (AttributeError, IndexError, KeyError, SqlglotError, TypeError, ValueError)
-_known: dict[Signature, Writing] = {}
+_DEPTHS = (2, 1)
+"""How many levels of an expression are looked at; a part may need parts of its own kind, as MAP
+does, where those of the node are in the way."""
+_MOST_KNOWN = 10_000
+_known: dict[object, Writing] = {}
+"""What was found, by all that is looked at: what came before makes no difference."""
 
 
 def _check_written(node: exp.Expr, complaints: Complaints) -> None:
@@ -445,24 +449,32 @@ def _check_written(node: exp.Expr, complaints: Complaints) -> None:
 
 def writing(node: exp.Expr) -> Writing:
     """What the text that Spark is given of an expression leaves out."""
-    signature = _signature(node)
-    if signature not in _known:
-        _known[signature] = _written(node)
-    return _known[signature]
+    face = _face(node, _DEPTHS[0])
+    found = _known.get(face)
+    if found is None:
+        found = written(node)
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        if found.objection is None:
+            _known[face] = found
+    return found
 
 
-def _written(node: exp.Expr) -> Writing:
-    found = _written_of(node, depth=2)
-    # a part may need parts of its own kind, as MAP does, where those of the node are in the way
-    return found if found.objection is None else _written_of(node, depth=1)
+def written(node: exp.Expr) -> Writing:
+    """As `writing`, without what is known already."""
+    for depth in _DEPTHS:
+        found = _written_of(node, depth)
+        if found.objection is None:
+            return found
+    return _written_of(node, None)
 
 
-def _written_of(node: exp.Expr, depth: int) -> Writing:
-    """What is left out where parts deeper than that are short names."""
+def _written_of(node: exp.Expr, depth: int | None) -> Writing:
+    """What is left out where parts deeper than that are short names; None leaves them whole."""
     try:
         text = _cut(node, "", depth).sql(Penstock, unsupported_level=ErrorLevel.RAISE)
     except UnsupportedError as error:
-        return Writing(objection=str(error).rstrip(".") + ".")
+        return Writing(objection=str(error).partition("\n")[0].rstrip(".") + ".")
     except _FAILURES:
         return Writing(objection=f"{_words(type(node))} of this kind.")
     for key, value in node.args.items():
@@ -477,7 +489,7 @@ def _is_mark(node: exp.Expr, key: str) -> bool:
     return why == _DEFAULT or (why is not None and not isinstance(node.args[key], exp.Expr))
 
 
-def _text(node: exp.Expr, without: str, depth: int) -> str | None:
+def _text(node: exp.Expr, without: str, depth: int | None) -> str | None:
     """The text without an argument; None where it cannot be left out."""
     try:
         return _cut(node, without, depth).sql(Penstock, unsupported_level=ErrorLevel.IGNORE)
@@ -485,23 +497,7 @@ def _text(node: exp.Expr, without: str, depth: int) -> str | None:
         return None
 
 
-def _signature(node: exp.Expr) -> Signature:
-    """What is said by a node itself: which arguments it has, and their values but for parts."""
-    return type(node), tuple((key, _face(value)) for key, value in node.args.items() if value)
-
-
-def _face(value: object) -> object:
-    match value:
-        case list():
-            return tuple(map(_face, value))
-        case exp.Literal() | exp.Boolean() | exp.Var():
-            return type(value), value.this
-        case exp.Expr():
-            return type(value), tuple(key for key, part in value.args.items() if part)
-    return value
-
-
-def _cut(node: exp.Expr, without: str, depth: int) -> exp.Expr:
+def _cut(node: exp.Expr, without: str, depth: int | None) -> exp.Expr:
     """The same node of short parts, without one of its arguments."""
 
     def part(value: object) -> object:
@@ -510,13 +506,39 @@ def _cut(node: exp.Expr, without: str, depth: int) -> exp.Expr:
                 return [part(one) for one in value]
             case exp.Query():
                 return exp.null()
-            case exp.Condition() if not isinstance(value, exp.Literal | exp.Boolean):
-                return _cut(value, "", depth - 1) if depth > 1 else exp.column("x")
-            case exp.Expr():
+            case exp.Expr() if depth is None:
                 return value.copy()
+            case exp.Expr():
+                deeper = depth - _levels(value)
+                return _cut(value, "", deeper) if deeper > 0 else exp.column("x")
         return value
 
     return type(node)(**{key: part(v) for key, v in node.args.items() if key != without})
+
+
+def _face(node: exp.Expr, depth: int) -> object:
+    """All that `_cut` keeps of a node: two of one face are written alike."""
+
+    def part(value: object) -> object:
+        match value:
+            case list():
+                return tuple(map(part, value))
+            case exp.Query():
+                return exp.Query
+            case exp.Expr():
+                deeper = depth - _levels(value)
+                return _face(value, deeper) if deeper > 0 else exp.Column
+        return repr(value)
+
+    return type(node), tuple((key, part(value)) for key, value in node.args.items() if value)
+
+
+def _levels(part: exp.Expr) -> int:
+    """How many levels lie between a node and the parts of its part."""
+    if isinstance(part, exp.Column):
+        return max(_DEPTHS)  # its name makes no difference
+    is_value = isinstance(part, exp.Condition) and not isinstance(part, exp.Literal | exp.Boolean)
+    return 1 if is_value else 0
 
 
 def _shown(part: object) -> str:

@@ -41,11 +41,13 @@ class Frame:
 class Answer:
     """A bound query: its plan, and its columns as (name, column of the plan), in order.
 
-    The plan also has the columns of the domain, where the query has one.
+    The plan also has the columns of the domain, where the query has one. `relations` are those of
+    the query that the columns are of, by column: the steps of a pipe go on calling them so.
     """
 
     plan: Node
     columns: tuple[tuple[str, str], ...]
+    relations: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def schema(self) -> pa.Schema:

@@ -329,7 +329,7 @@ class Grouping:
             if isinstance(node, exp.Grouping | exp.GroupingId):
                 return self._mark(node, by_text, keys, marks)
             text = node.sql()
-            if text in by_text and names_in(node):
+            if text in by_text and (names_in(node) or (keys.marked and _is_value(node))):
                 return bound_column(by_text[text], node)
             if text in calls and list(aggregates_in(node)) == [node]:
                 return bound_column(calls[text].name, node)
@@ -394,6 +394,11 @@ def _leaves(tree: exp.Expr) -> list[exp.Expr]:
 
 def _flat(parts: Sequence[tuple[exp.Expr, ...]]) -> tuple[exp.Expr, ...]:
     return tuple(tree for part in parts for tree in part)
+
+
+def _is_value(constant: exp.Expr) -> bool:
+    """Whether a constant is a value, which grouping sets may leave out as any other key."""
+    return not isinstance(constant.parent, exp.DataType | exp.DataTypeParam | exp.Interval | exp.Is)
 
 
 def _short(text: str) -> str:

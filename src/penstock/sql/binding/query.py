@@ -45,6 +45,7 @@ from penstock.sql.binding.ranking import Ranking
 from penstock.sql.binding.relations import Relations
 from penstock.sql.binding.scalars import bound_column, names_in, placed, unwrapped
 from penstock.sql.binding.scopes import Item, Scope
+from penstock.sql.row_order import limited, ordered_in, put_limit
 from penstock.sql.text import one_of
 
 SET_KINDS: dict[tuple[type[exp.Expr], bool], SetKind] = {
@@ -64,6 +65,8 @@ class QueryBinder:
 
     def bind(self, tree: exp.Expr, around: Surroundings) -> Answer:
         """The answer of a query: a SELECT, a set operation or VALUES."""
+        if limited(tree) and not tree.args.get("order"):
+            tree = self._limited_in_order(tree)
         around = self._with_ctes(tree, around)
         match tree:
             case exp.Subquery():
@@ -85,6 +88,17 @@ class QueryBinder:
                 )
         output = tree.args.get("output")
         return self._as_stream(answer, output.name) if output is not None else answer
+
+    def _limited_in_order(self, tree: exp.Expr) -> exp.Expr:
+        """The query with its LIMIT where the ORDER BY is that its rows come in, if there is one."""
+        if not isinstance(tree, exp.Select | exp.Subquery) or ordered_in(tree) is None:
+            return tree
+        tree = tree.copy()
+        limit, offset = (tree.args.get(key) for key in ("limit", "offset"))
+        tree.set("limit", None)
+        tree.set("offset", None)
+        put_limit(tree, limit, offset, lambda message, at: self.b.complaints.wrong(message, at))
+        return tree
 
     def _as_stream(self, answer: Answer, output: str) -> Answer:
         return Answer(as_stream(answer.plan, output), answer.columns)
@@ -282,10 +296,13 @@ class QueryBinder:
     ) -> Answer:
         columns: list[tuple[str, str]] = []
         computed: list[tuple[str, Expr]] = []
-        for (name, _), value in zip(outputs, trees, strict=False):
+        relations: dict[str, str] = {}
+        for (name, named), value in zip(outputs, trees, strict=False):
             chosen = self.b.fresh(name)
             computed.append((chosen, self.b.expr(value, frame)))
             columns.append((name, chosen))
+            if owner := frame.scope.owner(name, named):
+                relations[chosen] = owner
         selected = zip(trees if order else (), columns, strict=False)
         by_tree = {value.sql(): chosen for value, (_, chosen) in selected}
         keys: list[SortKey] = []
@@ -312,7 +329,7 @@ class QueryBinder:
         plan = self._cut(tree, plan, keys, around)
         if extra:
             plan = project(plan, [*(c for _, c in columns), *around.carried])
-        return Answer(plan, tuple(columns))
+        return Answer(plan, tuple(columns), relations)
 
     def _check_distinct(self, tree: exp.Select) -> None:
         if tree.args["distinct"].args.get("on"):

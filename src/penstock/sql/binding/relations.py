@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -32,6 +33,9 @@ KINDS: dict[tuple[str, str], JoinKind] = {
     ("LEFT", "ANTI"): "anti",
     ("", "ANTI"): "anti",
 }
+
+PIPED = re.compile(r"__tmp\d+")
+"""What sqlglot calls the steps of a pipe."""
 
 
 class Relations:
@@ -165,6 +169,8 @@ class Relations:
                 tree,
             )
         match tree:
+            case exp.Table(this=exp.Values() as rows):  # in parentheses, with a join
+                return self._renamed(self._bind_query(rows, Surroundings()), tree, None)
             case exp.Table():
                 return self._table(tree, around)
             case exp.Subquery():
@@ -190,7 +196,10 @@ class Relations:
             )
         cte = around.ctes.get(tree.name.lower())
         if cte is not None:
-            return self._streamed(self._renamed(cte, tree, tree.name), tree, tree.name)
+            frame = self._renamed(cte, tree, tree.name)
+            if PIPED.fullmatch(tree.name) and not tree.alias:
+                frame = _as_before(frame, cte)
+            return self._streamed(frame, tree, tree.name)
         entry = self._b.catalog.find(tree.name)
         if entry is not None and isinstance(entry[1], Moment):
             return self._moment(entry[1], tree)
@@ -328,6 +337,15 @@ class Relations:
             "Explode the rows before they are appended, or join with a table of positions.",
             tree,
         )
+
+
+def _as_before(frame: Frame, step: Answer) -> Frame:
+    """The columns of a step of a pipe, under the relations that they were read from."""
+    items = [
+        replace(item, relation=step.relations.get(column))
+        for item, (_, column) in zip(frame.scope.items, step.columns, strict=True)
+    ]
+    return replace(frame, scope=Scope(tuple(items)))
 
 
 def _is_relation(tree: exp.Expr) -> bool:

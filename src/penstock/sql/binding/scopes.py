@@ -67,6 +67,15 @@ class Scope:
         shown = [item for item in found if not item.hidden]
         return shown or found
 
+    def owner(self, name: str, tree: exp.Expr) -> str | None:
+        """The relation of a column that is selected as it is, under its name."""
+        if not isinstance(tree, exp.Column):
+            return None
+        for item in self.items:
+            if item.column == tree.name and item.name.lower() == name.lower():
+                return item.relation
+        return None
+
     def plus(self, items: Iterable[Item]) -> Scope:
         return replace(self, items=(*self.items, *items))
 

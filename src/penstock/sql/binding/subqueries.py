@@ -385,7 +385,7 @@ def _over_domain(
 ) -> tuple[Answer, dict[str, str]]:
     """The answer of a query for all values of the columns it reads of the frame, by column."""
     before = q.b.names.domain_columns
-    used = list(frame.schema.names)
+    used = _named(frame, query)
     for _ in range(2):
         mapping = {name: q.b.fresh(name) for name in used}
         domain = _domain(frame, mapping)
@@ -405,6 +405,13 @@ def _over_domain(
             break
         used = [back[name] for name in found]
     return answer, mapping
+
+
+def _named(frame: Frame, query: exp.Expr) -> list[str]:
+    """The columns of the frame with a name that stands somewhere in the query."""
+    words = {part.name.lower() for column in query.find_all(exp.Column) for part in column.parts}
+    named = {item.column for item in frame.scope.items if item.name.lower() in words}
+    return [column for column in frame.schema.names if column in named]
 
 
 def _domain(frame: Frame, mapping: dict[str, str]) -> Node:

@@ -155,6 +155,8 @@ def restricted(b: Binding, frame: Frame, conditions: Sequence[exp.Expr]) -> Fram
 
 def _ends(tree: exp.Expr) -> bool:
     """Whether a condition ends validity; those that begin it come first, and often say nothing."""
+    if not isinstance(tree, exp.Binary):
+        return False
     ending = (exp.LT, exp.LTE) if mentions_now(tree.this) else (exp.GT, exp.GTE)
     return isinstance(tree, ending)
 
