@@ -24,6 +24,7 @@ from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.feeds import PortFeed, StreamFeed
+from penstock.runtime.file_sources.options import check_needed
 from penstock.runtime.objections import objection, unreadable
 from penstock.runtime.rows import fitted, schema_of
 from penstock.runtime.sources import SourceDefinition
@@ -545,6 +546,7 @@ def _feed(format: s.Format | None, zone: str) -> StreamFeed | None:
     """Texts of times without a zone are of the zone that the source was created under."""
     if format is None:
         return None
+    check_needed(format.name, format.options)
     given = {key.lower() for key, _ in format.options}
     texts = format.name.lower() in ("csv", "json", "xml") and "timezone" not in given
     return StreamFeed(format.name, (*format.options, *([("timeZone", zone)] if texts else [])))
