@@ -15,17 +15,24 @@ if TYPE_CHECKING:
 
 
 def with_columns(
-    rows: DataFrame, computed: Mapping[str, Expr], spark: SparkSession | None = None
+    rows: DataFrame,
+    computed: Mapping[str, Expr],
+    spark: SparkSession | None = None,
+    here: str | None = None,
 ) -> DataFrame:
-    """Rows with more columns. Where they are not of a session of our own, they may move to one."""
+    """Rows with more columns, NULL where they are not `here`.
+
+    Where the rows are not of a session of our own, they may move to one.
+    """
     if not computed:
         return rows
     if spark is None:
         spark = session_for(rows.sparkSession, computed.values())
         rows = _moved(rows, spark)
     stages, left = staged(computed)
-    rows = with_stages(spark, rows, stages)
-    found = rows.selectExpr("*", *(f"{to_sql(expr)} AS {name}" for name, expr in left.items()))
+    rows = with_stages(spark, rows, stages, here=here)
+    texts = {name: _only(to_sql(expr), here) for name, expr in left.items()}
+    found = rows.selectExpr("*", *(f"{text} AS {name}" for name, text in texts.items()))
     added = [name for stage in stages for name in stage.columns]
     return found.drop(*added) if added else found
 
@@ -42,12 +49,15 @@ def with_stages(
     beside: list[str] = []
     for stage in stages:
         texts = {name: to_sql(expr, prefix, beside) for name, expr in stage.columns.items()}
-        if here is not None:
-            texts = {name: f"CASE WHEN {here} THEN {text} END" for name, text in texts.items()}
+        texts = {name: _only(text, here) for name, text in texts.items()}
         with applied(spark, stage.settings):
             rows = rows.selectExpr("*", *(f"{text} AS {name}" for name, text in texts.items()))
         beside += stage.columns
     return rows
+
+
+def _only(text: str, here: str | None) -> str:
+    return text if here is None else f"CASE WHEN {here} THEN {text} END"
 
 
 def _moved(rows: DataFrame, spark: SparkSession) -> DataFrame:

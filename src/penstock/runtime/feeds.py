@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from penstock.errors import PlanError
 from penstock.kinds import kind
+from penstock.runtime.file_sources.batch import FileFormat, format_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,6 +24,10 @@ class StreamFeed:
     format: str
     options: tuple[tuple[str, str], ...] = ()
 
+    def files(self) -> FileFormat | None:
+        """How the files of the stream are read, where that is not for Spark."""
+        return format_of(self.format, self.options)
+
     def rows(self, spark: SparkSession, schema: pa.Schema) -> DataFrame:
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
@@ -30,6 +35,7 @@ class StreamFeed:
 
         from penstock.runtime.objections import objection, unreadable
 
+        self.files()  # whose options must be known
         reader = spark.readStream.format(self.format).options(**dict(self.options))
         try:
             rows = reader.schema(from_arrow_schema(schema)).load()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +21,11 @@ from penstock.record import Mask
 
 Failed: TypeAlias = tuple[pa.Array, Mask]
 """A column that holds NULL where a value does not fit, and where that is."""
+_FEW = 8
+_INFINITE = float("inf")
+_MOST_DIGITS = 400
+"""More than the largest DOUBLE has."""
+_ALL_DIGITS = Context(prec=100)
 _MISFITS = (pa.ArrowException, OverflowError, TypeError, ValueError, ArithmeticError)
 
 
@@ -123,13 +128,17 @@ def _by_halves(column: pa.Array, wanted: pa.DataType) -> Failed:
 
 
 def fit_values(values: Sequence[Any], wanted: pa.DataType) -> Failed:
-    """A column of Python's values."""
+    """A column of Python's values; where some do not fit, each half by itself."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds <= _plain(wanted):
         try:
             return pa.array(values, wanted), np.zeros(len(values), dtype=np.bool_)
         except _MISFITS:
-            pass  # some of them do not fit: look at each
+            pass
+    if len(values) > _FEW:
+        middle = len(values) // 2
+        parts = [fit_values(half, wanted) for half in (values[:middle], values[middle:])]
+        return pa.concat_arrays([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
     found, bad = [], np.zeros(len(values), dtype=np.bool_)
     for i, value in enumerate(values):
         try:
@@ -182,16 +191,19 @@ def _converted(value: Any, wanted: pa.DataType) -> Any:
 
 def _number(value: Any, wanted: pa.DataType) -> Any:
     _must(value, isinstance(value, int | float | Decimal) and not isinstance(value, bool))
+    if isinstance(value, Decimal) and value.is_finite() and value.adjusted() > _MOST_DIGITS:
+        raise OverflowError("it has too many digits")  # which nobody should write out
     if t.is_integer(wanted):
         return int(_must(value, value == int(value)))
     if t.is_floating(wanted):
         exact = isinstance(value, Decimal) or value != value or float(value) == value
         number = float(_must(value, exact))
         largest = float(np.finfo(wanted.to_pandas_dtype()).max)
-        return _must(number, not largest < abs(number) < float("inf"))
+        infinite = isinstance(value, int | float) or not value.is_finite()
+        return _must(number, not abs(number) > largest or (abs(number) == _INFINITE and infinite))
     exact_value = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
     try:
-        rounded = exact_value.quantize(Decimal(1).scaleb(-wanted.scale))
+        rounded = exact_value.quantize(Decimal(1).scaleb(-wanted.scale), context=_ALL_DIGITS)
     except InvalidOperation as error:
         raise ValueError("it has too many digits") from error
     return _must(rounded, rounded == exact_value)

@@ -12,6 +12,7 @@ import pickle
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -27,6 +28,8 @@ from penstock.physical.transforms import Project, Select
 from penstock.runtime import wire
 from penstock.runtime.evaluation import with_columns, with_stages
 from penstock.runtime.expressions import text, to_sql
+from penstock.runtime.file_sources.batch import FileBatch
+from penstock.runtime.file_sources.splits import as_pattern
 from penstock.runtime.progress import progress_of
 from penstock.runtime.reading import Reading
 from penstock.runtime.settings import session_for
@@ -56,6 +59,7 @@ class Jobs(Protocol):
     def step(self, spec: StepSpec) -> list[Report]: ...
     def rows(self, reading: Reading, tasks: int) -> Any: ...
     def ingest(self, rows: Any, ingest: Ingest, directory: Path) -> IngestReport: ...
+    def rows_of(self, files: FileBatch) -> Any: ...
     def with_computed(
         self, rows: pa.Table, computed: Mapping[str, Expr], directory: Path
     ) -> pa.Table: ...
@@ -107,18 +111,43 @@ class SparkJobs:
     def rows(self, reading: Reading, tasks: int) -> DataFrame:
         return read_view(self.spark, reading, tasks)
 
-    def ingest(self, rows: DataFrame | pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
+    def rows_of(self, files: FileBatch) -> DataFrame:
+        """The records of files, read in tasks that take them in their order."""
+        from pyspark.sql.pandas.types import from_arrow_schema
+
+        rows, read = self._reading(files)
+        return rows.mapInArrow(read, from_arrow_schema(files.rows_schema))
+
+    def _reading(self, files: FileBatch) -> tuple[DataFrame, Callable[[Batches], Batches]]:
+        """What tasks get to read files by, and what they make of it."""
+        if files.through_spark:
+            paths = [as_pattern(split.path) for split in files.splits]
+            whole = self.spark.read.format("binaryFile").load(paths)
+            return whole.select("path", "content"), _of_contents(files)
+        count = files.tasks(self.parallelism)
+        return self.spark.range(0, count, 1, count), _of_shares(files, count)
+
+    def ingest(
+        self, rows: DataFrame | pa.Table | FileBatch, ingest: Ingest, directory: Path
+    ) -> IngestReport:
         """Bring rows, whose columns are the source's, into its lanes."""
         if isinstance(rows, pa.Table):
             whole = self.with_computed(rows, ingest.computed, directory)
             return ingest.run(whole.to_batches(), store_of(directory))
-        rows = with_columns(rows, ingest.computed)
+        read = None
+        if not isinstance(rows, FileBatch):
+            rows = with_columns(rows, ingest.computed)
+        elif ingest.computed:
+            rows = with_columns(self.rows_of(rows), ingest.computed, here="__reason IS NULL")
+        else:
+            rows, read = self._reading(rows)
         pickled = pickle.dumps(ingest)
         from pyspark import TaskContext
 
         def run(batches: Batches) -> Batches:
             context = TaskContext.get()
             partition = context.partitionId() if context is not None else 0
+            batches = batches if read is None else read(batches)
             report = pickle.loads(pickled).run(batches, store_of(directory), partition)
             data = json.dumps(report.to_json()).encode()
             yield pa.RecordBatch.from_arrays([pa.array([data])], schema=_REPORT_SCHEMA)
@@ -266,6 +295,30 @@ def _in_task(pickled: bytes, round: int) -> Callable[[Batches], Batches]:
         assert context is not None
         yield from run_round(pickle.loads(pickled), round, context.partitionId(), batches)
         _settle()
+
+    return run
+
+
+def _of_shares(files: FileBatch, tasks: int) -> Callable[[Batches], Batches]:
+    """What a task reads of files: the rows that come are the numbers of shares."""
+    shares = [pickle.dumps(share) for share in files.shares(tasks)]
+
+    def run(batches: Batches) -> Batches:
+        for share in [row for batch in batches for row in batch.column(0).to_pylist()]:
+            yield from pickle.loads(shares[share]).rows()
+
+    return run
+
+
+def _of_contents(files: FileBatch) -> Callable[[Batches], Batches]:
+    """What a task reads of files that Spark brings."""
+    pickled = pickle.dumps(replace(files, splits=()))
+
+    def run(batches: Batches) -> Batches:
+        form: FileBatch = pickle.loads(pickled)
+        for batch in batches:
+            for path, content in zip(*batch.columns, strict=True):
+                yield from form.with_content(path.as_py(), content.as_py()).rows()
 
     return run
 

@@ -20,6 +20,7 @@ import pyarrow as pa
 from penstock.algebra.expr import Expr
 from penstock.errors import PlanError
 from penstock.runtime.failures import LanesFailedError, Running, filled, holders, ingested
+from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.files import Garbage
 from penstock.runtime.jobs import Jobs, store_of
 from penstock.runtime.measuring import Measures
@@ -32,7 +33,7 @@ from penstock.runtime.punctuating import (
 )
 from penstock.runtime.receiving import after_batch, check_batch, is_duplicate, moment
 from penstock.runtime.rejected import Rejected
-from penstock.runtime.rows import parquet_of
+from penstock.runtime.rows import parquet_of, taken
 from penstock.runtime.schemes import NO_MARKS, Batch
 from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
 from penstock.state.manifest import Action, Manifest, Numbered, Received, SourceState
@@ -134,25 +135,27 @@ class Reception(ABC):
         return ingest.run(rows.to_batches(), store_of(self.runs))
 
     def receive_rows(
-        self,
-        source: str,
-        rows: DataFrame,
-        batch: int | BatchId | None = None,
-        rejected: Sequence[Rejected] = (),
-        origin: bool = False,
+        self, source: str, rows: DataFrame, batch: int | BatchId | None = None
     ) -> IngestReport:
-        """A batch as a DataFrame; one that was received before is not again.
-
-        Its rows may say of which files they are.
-        """
+        """A batch as a DataFrame; one that was received before is not again."""
 
         def run(ingest: Ingest) -> IngestReport:
-            report = self._jobs.ingest(rows, replace(ingest, origin=origin), self.runs)
-            report.add(ingest.refuse(rejected, store_of(self.runs)))
-            return report
+            return self._jobs.ingest(rows, ingest, self.runs)
 
-        plain = rows.where("__corrupt IS NULL") if origin else rows
-        return self._receive(source, plain, run, batch)
+        return self._receive(source, rows, run, batch)
+
+    def receive_files(
+        self, source: str, files: FileBatch, batch: int | BatchId | None = None
+    ) -> IngestReport:
+        """A batch of files, which tasks read; one that was received before is not again."""
+        rows = None
+        if schemes_of(source, self.definitions):  # they look for punctuations first
+            rows = taken(self._jobs.rows_of(files), files.schema)
+
+        def run(ingest: Ingest) -> IngestReport:
+            return self._jobs.ingest(files, replace(ingest, origin=True), self.runs)
+
+        return self._receive(source, rows, run, batch)
 
     def _receive(
         self,

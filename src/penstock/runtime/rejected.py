@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,7 +19,6 @@ import pyarrow as pa
 
 from penstock import record
 from penstock.element import INF, Elements
-from penstock.record import Ints
 from penstock.runtime.fitting import Failed, fit, fit_values, sql_type
 from penstock.state.run import AreaSpec
 
@@ -32,10 +32,10 @@ SCHEMA = pa.schema(
         ("at", pa.timestamp("us", tz="UTC")),
     ]
 )
-ORIGIN = pa.schema([("__corrupt", pa.string()), ("__file", pa.string()), ("__start", pa.int64())])
-"""What a row from a file comes with: its text if it is malformed, the file, where a task began."""
-_PLACE = pa.field("__place", pa.int64())
-PLACED = pa.schema([*list(ORIGIN)[1:], _PLACE])
+ORIGIN = pa.schema([(name, pa.string()) for name in ("__file", "__position")])
+REFUSED = pa.schema([*ORIGIN, ("__record", pa.string()), ("__reason", pa.string())])
+"""What rows of files come with: where they were, and the text and the reason of a record that was
+refused, whose columns are all NULL then."""
 _LONGEST_TEXT, _LONGEST_VALUE, _EXAMPLES = 10_000, 80, 3
 
 
@@ -97,7 +97,7 @@ def _shown(value: Any) -> str:
 def misfit(value: Any, field: pa.Field) -> str:
     """Why a row is rejected whose value its column does not take."""
     try:
-        shown = repr(value)
+        shown = str(value) if isinstance(value, Decimal) else repr(value)
     except Exception:  # a value may be anything
         shown = f"a {type(value).__name__}"
     return f"{field.name} is {shortened(shown)}, which is no {sql_type(field.type)}"
@@ -141,35 +141,28 @@ def _fitted(given: Sequence[Any], parts: Sequence[Failed], schema: pa.Schema) ->
     return Fitted(rows, reasons)
 
 
-class Places:
-    """Counts the rows of each file, in the order in which a task reads them."""
-
-    def __init__(self) -> None:
-        self._at: tuple[str | None, int | None] = (None, None)
-        self._count = 0
-
-    def of(self, files: pa.Array, starts: pa.Array) -> pa.Array:
-        """The number of each row among those read from one place of its file."""
-        keys = (files, starts)
-        groups = record.group_rows(keys, record.hash_rows(keys, len(files))).code
-        fresh = np.flatnonzero(record.starts_of(groups))
-        ends = [*fresh[1:].tolist(), len(files)]
-        places: Ints = np.empty(len(files), dtype=np.int64)
-        for first, last in zip(fresh.tolist(), ends, strict=True):
-            here = (files[first].as_py(), starts[first].as_py())
-            if here != self._at:
-                self._at, self._count = here, 0
-            places[first:last] = self._count + 1 + np.arange(last - first)
-            self._count += last - first
-        return pa.array(places)
+def refused(rejected: Sequence[Rejected], schema: pa.Schema) -> pa.RecordBatch:
+    """Records that were rejected, as rows of these columns and those of `REFUSED`."""
+    fields = ("file", "position", "text", "reason")
+    texts = [pa.array([getattr(one, name) for one in rejected], pa.string()) for name in fields]
+    columns = [pa.nulls(len(rejected), kind) for kind in schema.types]
+    return pa.RecordBatch.from_arrays([*columns, *texts], schema=pa.schema([*schema, *REFUSED]))
 
 
-def position(start: int | None, place: int) -> str:
-    """Where a record is: its number, from where reading began."""
-    return f"record {place}" if not start else f"record {place} from byte {start}"
+def refused_in(rows: pa.RecordBatch) -> tuple[pa.RecordBatch, list[Rejected]]:
+    """Rows that were taken, without what tells why others were not, and these others."""
+    bad = record.valid(rows.column("__reason"))
+    names = [name for name in rows.schema.names if name not in REFUSED.names[2:]]
+    good = rows.select(names)
+    if not bad.any():
+        return good, []
+    told = rows.select(REFUSED.names).filter(pa.array(bad)).to_pylist()
+    return good.filter(pa.array(~bad)), [
+        Rejected(one["__record"], one["__reason"], one["__file"], one["__position"]) for one in told
+    ]
 
 
 def origin_of(rows: pa.RecordBatch | Elements, i: int) -> tuple[str, str]:
     """The file and the position of a row that comes from a file."""
-    file, start, place = (rows.column(name)[i].as_py() for name in PLACED.names)
-    return file, position(start, place)
+    file, position = (rows.column(name)[i].as_py() for name in ORIGIN.names)
+    return file, position

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.errors import ArgumentError, PlanError, brief
@@ -186,6 +187,13 @@ def columns_of(rows: DataFrame, schema: pa.Schema) -> DataFrame:
     for field, given in zip(schema, arrow_schema(rows.select(*schema.names).schema), strict=True):
         _check_type(field, given.type, schema)
     return rows.select(*schema.names)
+
+
+def taken(rows: DataFrame | pa.Table, schema: pa.Schema) -> DataFrame | pa.Table:
+    """Of the records of files those that were taken, without what tells where they were."""
+    if isinstance(rows, pa.Table):
+        return rows.filter(pc.is_null(rows.column("__reason"))).select(schema.names)
+    return rows.where("__reason IS NULL").select(*(f"`{name}`" for name in schema.names))
 
 
 def fitted(rows: Any, schema: pa.Schema) -> Any:

@@ -33,14 +33,13 @@ from penstock.record import Ints
 from penstock.runtime.feeds import Feed
 from penstock.runtime.problems import Problem, first_problem, problem_of
 from penstock.runtime.rejected import (
-    PLACED,
+    ORIGIN,
     ErrorPolicy,
-    Fitted,
-    Places,
     Rejected,
     few,
     fitted_columns,
     origin_of,
+    refused_in,
     rejected_area,
     rejected_rows,
     row_text,
@@ -235,7 +234,7 @@ class Ingest:
     What is kept for later goes into a segment of its own, which outlives those of the lanes.
     Rows may come with `only` the columns that are needed; then those refused are but counted.
     `sequence` is the number of the first row; `numbered` rows come with theirs, and those of tables
-    have none. Rows that come from files say of their `origin` where.
+    have none. Rows that come from files say of their `origin` where, and some were refused there.
     `operations` are columns in which each row says what is to be done.
     """
 
@@ -301,7 +300,7 @@ class Ingest:
         given = [f for f in whole if self.only is None or f.name in self.only]
         added = [pa.field(name, expr.type) for name, expr in self.computed.items()]
         numbers = [FIELD] if self.numbered else []
-        return pa.schema([*given, *numbers, *(PLACED if self.origin else ()), *added])
+        return pa.schema([*given, *numbers, *(ORIGIN if self.origin else ()), *added])
 
     def _stamped(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows with the time at which they came."""
@@ -362,28 +361,21 @@ class Ingest:
         report: IngestReport,
     ) -> Iterator[pa.RecordBatch]:
         """The rows whose values are those of their columns; the others are rejected."""
-        schema, places, first = self._schema, Places(), 0
+        first = 0
         for batch in batches:
-            columns, found = list(batch.columns), Fitted(batch, {})
-            corrupt: dict[int, str] = {}
             if self.origin:
-                texts = columns.pop(len(schema) - len(self.computed) - len(PLACED))
-                corrupt = {
-                    i: texts[i].as_py() for i in np.flatnonzero(record.valid(texts)).tolist()
-                }
-                where = len(schema) - len(self.computed) - 1
-                columns.insert(where, places.of(*columns[where - 2 : where]))
-            found = fitted_columns(columns, schema)
-            what = f"it is no record of {', '.join(map(str, self.source.given))}"
-            found = replace(found, reasons={**found.reasons, **dict.fromkeys(corrupt, what)})
+                batch, rejected = refused_in(batch)
+                self._reject(rejected, lasting, report)
+            found = fitted_columns(batch.columns, self._schema)
+            where = f"of partition {partition + 1}"
             rejected = [
                 Rejected(
-                    corrupt.get(i, row_text(self._row(batch, i))),
+                    row_text(self._row(batch, i)),
                     reason,
                     *(
-                        origin_of(found.rows, i)
+                        origin_of(batch, i)
                         if self.origin
-                        else (None, f"row {first + i + 1} of partition {partition + 1}")
+                        else (None, f"row {first + i + 1} {where}")
                     ),
                 )
                 for i, reason in sorted(found.reasons.items())

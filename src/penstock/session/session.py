@@ -374,8 +374,7 @@ class Session:
         for name, source in self._engine.sources.items():
             running = [query for query in self._queries.get(name, ()) if query.isActive]
             if isinstance(source.feed, StreamFeed) and not running:
-                rows = source.feed.rows(self.spark, source.given)
-                started.append(self.source(name).attach(rows, **trigger))
+                started.append(self.source(name)._attach_feed(source.feed, **trigger))
         return started
 
     def _pull(self) -> None:

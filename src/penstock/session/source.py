@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,9 @@ from penstock.boundary import public
 from penstock.element import INF
 from penstock.runtime import checkpoints
 from penstock.runtime.engine import Engine
+from penstock.runtime.feeds import StreamFeed
+from penstock.runtime.file_sources.batch import FileBatch
+from penstock.runtime.file_sources.listing import files_of
 from penstock.runtime.jobs import read_view
 from penstock.runtime.places import rows_file
 from penstock.runtime.reading import Reading, time_of
@@ -70,25 +74,52 @@ class Source:
 
     def attach(self, rows: DataFrame, **trigger: Any) -> StreamingQuery:
         """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""
+        given = self._engine.source(self.name).given
 
-        engine, name = self._engine, self.name
-        state = engine.source_state(engine.source(name).name)
-        checkpoint = checkpoints.place_of(engine.directory, name, state)
-        checkpoints.check_whole(checkpoint, name, state)
+        def receive(batch: DataFrame, number: int) -> IngestReport:
+            return self._engine.receive_rows(self.name, batch, number)
+
+        return self._attach(columns_of(rows, given), receive, trigger)
+
+    def _attach_feed(self, feed: StreamFeed, **trigger: Any) -> StreamingQuery:
+        """Receive what a feed brings. Tasks read files themselves: Spark but says which."""
+        definition = self._engine.source(self.name)
+        rows, format = feed.rows(self._session.spark, definition.given), feed.files()
+        if format is None:
+            return self.attach(rows, **trigger)
+        checkpoint = self._checkpoint()
+
+        def receive(batch: DataFrame, number: int) -> IngestReport:
+            files = FileBatch.of(format, definition.given, files_of(checkpoint, number))
+            return self._engine.receive_files(self.name, files, number)
+
+        return self._attach(rows, receive, trigger)
+
+    def _attach(
+        self,
+        rows: DataFrame,
+        take: Callable[[DataFrame, int], IngestReport],
+        trigger: Mapping[str, Any],
+    ) -> StreamingQuery:
+        engine, name, checkpoint = self._engine, self.name, self._checkpoint()
+        checkpoints.check_whole(checkpoint, name, engine.source_state(engine.source(name).name))
 
         def receive(batch: DataFrame, number: int) -> None:
             checkpoints.check_next(checkpoint, name, engine.source_state(name), number)
-            report = engine.receive_rows(name, batch, number)
+            report = take(batch, number)
             self._runner.wake(report.accepted)
 
-        columns = columns_of(rows, engine.source(name).given)
-        writer = columns.writeStream.foreachBatch(receive)
+        writer = rows.writeStream.foreachBatch(receive)
         writer = writer.queryName(f"penstock {name}")
         if trigger:
             writer = writer.trigger(**trigger)
         query = writer.option("checkpointLocation", str(checkpoint)).start()
         self._session.stop_in_the_end(name, query)
         return query
+
+    def _checkpoint(self) -> Path:
+        state = self._engine.source_state(self.name)
+        return checkpoints.place_of(self._engine.directory, self.name, state)
 
     def advance(self, to: Time) -> None:
         """A heartbeat: no more rows before `to`."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from penstock.algebra.settings import zone_of
 from penstock.runtime.feeds import Feed, PortFeed, StreamFeed
+from penstock.runtime.file_sources.options import check_needed
 from penstock.runtime.sources import SourceDefinition, stamped_on_arrival
 from penstock.sql import statements as s
 from penstock.sql.binding import Analyser, AnalysisError
@@ -116,6 +117,7 @@ def _feed(format: s.Format | None, zone: str) -> StreamFeed | None:
     """Texts of times without a zone are of the zone that the source was created under."""
     if format is None:
         return None
+    check_needed(format.name, format.options)
     given = {key.lower() for key, _ in format.options}
     texts = format.name.lower() in ("csv", "json", "xml") and "timezone" not in given
     return StreamFeed(format.name, (*format.options, *([("timeZone", zone)] if texts else [])))

@@ -21,6 +21,7 @@ from penstock.element import BEGIN, INF, Elements, concat
 from penstock.physical.expiry import Strategy
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine
+from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.jobs import Jobs, run_round, store_of
 from penstock.runtime.options import Options
 from penstock.runtime.reading import Reading
@@ -164,8 +165,12 @@ class LocalJobs:
     def rows(self, reading: Reading, tasks: int) -> pa.Table:
         return read_locally(reading, tasks)
 
-    def ingest(self, rows: pa.Table, ingest: Ingest, directory: Path) -> IngestReport:
-        return ingest.run(rows.to_batches(), store_of(directory))
+    def ingest(self, rows: pa.Table | FileBatch, ingest: Ingest, directory: Path) -> IngestReport:
+        batches = rows.rows() if isinstance(rows, FileBatch) else rows.to_batches()
+        return ingest.run(batches, store_of(directory))
+
+    def rows_of(self, files: FileBatch) -> pa.Table:
+        return pa.Table.from_batches(files.rows(), files.rows_schema)
 
     def with_computed(
         self, rows: pa.Table, computed: Mapping[str, Expr], directory: Path
