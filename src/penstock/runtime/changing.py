@@ -36,7 +36,7 @@ from penstock.runtime.replacement import (
     redefined,
 )
 from penstock.runtime.settings import check_settings
-from penstock.runtime.sources import SourceDefinition, aside_areas, input_area
+from penstock.runtime.sources import SourceDefinition, kept_areas
 from penstock.state.manifest import (
     Action,
     Defined,
@@ -207,7 +207,7 @@ class Changing(Reception):
         fresh = {area for one in buildings for area in one.fresh}
         needed = {*running.program.specs(), *held(manifest, besides=change.built)}
         for source in of_kind(SourceDefinition, definitions).values():
-            needed |= {input_area(source).name, *aside_areas(source)}
+            needed |= {area.name for area in kept_areas(source)}
         gone = tuple(a for a in manifest.areas if a not in needed or a in fresh)
         moved = tuple(n for n, d in change.definitions.items() if n not in change.sources)
         anew = tuple(n for n in change.built if n in self.views)
