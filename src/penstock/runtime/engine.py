@@ -137,7 +137,13 @@ class Engine(Reception):
         ]
         if newer:
             self.commit(*newer)
-        check_named(self.directory / "log", self.manifest, self.running, self.program)
+        check_named(
+            self.directory / "log",
+            self.manifest,
+            self.sources.values(),
+            self.running,
+            self.program,
+        )
 
     @property
     def manifest(self) -> Manifest:
