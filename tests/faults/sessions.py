@@ -24,6 +24,7 @@ from penstock.runtime.options import Options
 from penstock.runtime.spark import start_spark
 from penstock.runtime.task import StepSpec
 from penstock.session import Session
+from penstock.state import changelog
 
 RunRound: TypeAlias = Callable[..., jobs.Batches]
 
@@ -54,6 +55,7 @@ def cluster_session(directory: Path, options: Options) -> Session:
 
 
 def _connected(spark: pyspark.sql.SparkSession, directory: Path, options: Options) -> Session:
+    changelog.FAN = 2  # so that few steps merge publications, too
     spark.sparkContext.setLogLevel("OFF")
     given = {name: getattr(options, name) for name in ("tasks", "retention", "grace")}
     return connect(directory, spark, **given)

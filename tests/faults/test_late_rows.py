@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -181,6 +182,48 @@ def test_rows_that_a_step_overtakes_are_late_not_lost(tmp_path: Path) -> None:
     assert [row[0] for row in published(engine, "all").rows()] == [(2, 2, 150)]
     state = engine.source_state("bids")
     assert (state.accepted, state.late) == (1, 1)
+    engine.close()
+
+
+def test_rows_that_come_again_hold_back_time_and_nothing_else(tmp_path: Path) -> None:
+    """A batch that takes long, and was overtaken: others are received and steps are made."""
+    jobs = OvertakenJobs()
+    engine = Engine(tmp_path, jobs, Options(tasks=2))
+    engine.define("bids", BIDS)
+    engine.define("auctions", AUCTIONS)
+    engine.define("all", p.Scan("bids", BIDS.schema, append_only=True))
+    engine.set_idle("bids")
+    engine.promise("auctions", 10)
+    engine.step()
+    frontiers: list[int] = []
+
+    def others() -> None:
+        """In another thread, which must not wait for the one that receives the batch."""
+        reached = engine.source_state("auctions").frontier + 50
+        engine.promise("auctions", reached)
+        rows = {"id": [1], "seller": ["s"], "opened": [reached + 1]}
+        engine.receive_table("auctions", pa.table(rows))
+        engine.step()
+        frontiers.append(engine.manifest.frontier)
+
+    def happens(again: bool) -> None:
+        thread = threading.Thread(target=others)
+        thread.start()
+        thread.join(60)
+        assert not thread.is_alive(), "it waits for the batch"
+        if again:
+            jobs.meanwhile = lambda: happens(False)
+
+    jobs.meanwhile = lambda: happens(True)
+    report = engine.receive_rows("bids", table((1, 1, 50), (2, 2, 150)))
+    assert (report.accepted, report.late) == (1, 1)
+    assert frontiers == [60, 60], "time waits while the rows come again"
+    assert engine.source_state("auctions").accepted == 2
+    for source in ("bids", "auctions"):
+        engine.promise(source, 1000)
+    engine.step()
+    assert engine.manifest.frontier == 1000
+    assert [row[0] for row in published(engine, "all").rows()] == [(2, 2, 150)]
     engine.close()
 
 

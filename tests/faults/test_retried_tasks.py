@@ -16,6 +16,8 @@ from penstock.runtime.sources import Ingest, IngestReport
 from penstock.runtime.task import Report, StepSpec
 from penstock.runtime.wire import unpacked_report
 from penstock.session import Session
+from penstock.state import changelog
+from penstock.state.log import read_manifest
 from penstock.state.store import SegmentWriter
 from penstock.testing import scripts
 from penstock.testing.engine_runs import LocalJobs
@@ -83,6 +85,7 @@ class RetriedJobs(LocalJobs):
 def test_differential_tasks_that_fail_or_run_twice(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(changelog, "FAN", 2)
     plain = script([o for o in operations(seed, 9) if o != COLLECT])
     expected = plain.run(tmp_path / "undisturbed")
     jobs = RetriedJobs(Random(f"retries {seed}"), monkeypatch)
@@ -127,6 +130,8 @@ def test_differential_failing_tasks_and_a_killed_driver_on_spark(tmp_path: Path)
     )
     assert_same(found, expected)
     assert found.kills == 2
+    log = read_manifest(tmp_path / "killed" / "state" / "log").changelogs["sales"]
+    assert [publication.level for publication in log] == [1, 0]
 
 
 def _files(engine: Engine) -> set[str]:

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 from penstock.algebra import evaluate
-from penstock.errors import BackgroundError, DivisionByZeroError, PlanError
+from penstock.errors import BackgroundError, DivisionByZeroError, PlanError, StateError
 from penstock.session import Session
+from penstock.state.manifest import Dropped, held_area
 from penstock.testing import local_session
 
 PIPELINE = """
@@ -107,6 +108,34 @@ def test_a_view_fails_alone_and_goes_on_as_if_it_never_had(tmp_path: Path, cause
         found.append((changes(db), {n for n, a in db.engine.manifest.areas.items() if a.refs}))
         db.close()
     assert found[0] == found[1]
+
+
+def test_state_that_is_not_held_is_never_taken_for_none(db: Session, cause: Cause) -> None:
+    brought(db, (1, 5, 1), to=2)
+    cause.there = True
+    brought(db, (1, 5, 3), to=5)
+    manifest = db.engine.manifest
+    areas = [a for a in manifest.failures["of_rest"].areas if a.startswith("groups ")]
+    db.engine.commit(Dropped("nothing", tuple(held_area("of_rest", a) for a in areas[:1])))
+    cause.there = False
+    with pytest.raises(StateError, match=f"area '{areas[0]}' of its state is not both held"):
+        db.sql("ALTER VIEW of_rest RESUME")
+    db.sql("ALTER VIEW rest RESUME")
+
+
+def test_held_rows_merge_and_come_back(db: Session, cause: Cause) -> None:
+    cause.there = True
+    brought(db, (1, 5, 1), to=2)
+    for at in range(2, 40):
+        brought(db, (at % 3, 1, at), to=at + 1)
+    refs = db.engine.manifest.areas["held 'rest' rows s"].refs
+    assert sum(ref.statistics.rows for ref in refs) == 38  # the first one was in state
+    assert len(refs) < 20
+    cause.there = False
+    db.sql("ALTER VIEW rest RESUME")
+    found = changes(db)
+    db.sql("CREATE VIEW anew AS SELECT k, 10 % sum(x) AS q FROM s GROUP BY k")
+    assert changes(db)["anew"] == found["rest"]
 
 
 def test_a_failed_view_can_be_dropped(db: Session, cause: Cause) -> None:

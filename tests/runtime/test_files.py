@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +14,16 @@ import pytest
 
 from penstock.algebra.plan import Distinct, Scan
 from penstock.errors import StateError
+from penstock.runtime import jobs
 from penstock.runtime.engine import Engine
 from penstock.runtime.files import Garbage
 from penstock.runtime.options import Options
 from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
 from penstock.runtime.task import Report, StepSpec
+from penstock.state import changelog
 from penstock.state.manifest import Manifest
-from penstock.testing.engine_runs import LocalJobs
+from penstock.testing.engine_runs import LocalJobs, read_locally
+from penstock.testing.local_session import local_session
 
 SCHEMA = pa.schema([("k", pa.string()), ("t", pa.int64())])
 
@@ -105,6 +109,83 @@ def test_garbage_is_no_file_of_an_append_under_way(tmp_path: Path) -> None:
         engine.promise("s", time + 1)
         assert engine.step() is not None
     engine.close()
+
+
+def test_no_garbage_is_of_use_whatever_runs_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Appends to two sources, steps, answers, views that come and sinks, and no grace at all."""
+    monkeypatch.setattr(changelog, "FAN", 2)
+    batches, failures = 25, list[BaseException]()
+    with local_session(tmp_path, Options(tasks=2, grace=0.0)) as db:
+        done, given = threading.Event(), list[Any]()
+        for name in ("s", "other"):
+            db.create_source(name, SCHEMA, "t")
+            db.create_view(f"of {name}", Distinct(db.scan(name)))
+        db.view("of s").sink(lambda rows, _: given.extend(rows.toArrow().to_pylist()), name="sink")
+
+        def append(name: str) -> None:
+            for time in range(batches):
+                rows = [(f"k{time % 5}", time), ("late", time - 5), ("b", "no time")]
+                db.source(name).append(rows)
+
+        def step() -> None:
+            db.step()
+
+        def answer() -> None:
+            with db.engine.reading():
+                found = db.engine.answer(Distinct(Scan("s", SCHEMA, True, "t"))).snapshot()
+                read_locally(found)
+
+        def define() -> None:
+            db.create_view("for a while", Distinct(Scan("s", SCHEMA, True, "t")))
+            db.engine.drop("for a while")
+
+        def run(work: Callable[[], object], over: Callable[[], bool]) -> None:
+            try:
+                while not over():
+                    work()
+            except BaseException as error:
+                failures.append(error)
+
+        def once(name: str) -> None:
+            try:
+                append(name)
+            except BaseException as error:
+                failures.append(error)
+
+        writers = [threading.Thread(target=once, args=(name,)) for name in ("s", "other")]
+        others = [
+            threading.Thread(target=run, args=(work, done.is_set))
+            for work in (step, answer, define, db.engine.collect_garbage)
+        ]
+        for thread in (*writers, *others):
+            thread.start()
+        for thread in writers:
+            thread.join()
+        done.set()
+        for thread in others:
+            thread.join()
+        assert not failures, failures
+        for name in ("s", "other"):
+            db.source(name).end()
+        db.step()
+        db.engine.collect_garbage()
+        named = {f"{segment}.arrow" for segment in db.engine.manifest.segments()}
+        assert {path.name for path in db.engine.runs.iterdir()} == named
+        jobs._stores.clear()
+        for name in ("s", "other"):
+            expected = [{"k": f"k{time % 5}", "t": time} for time in range(batches)]
+            snapshot = db.view(f"of {name}").snapshot().toArrow().to_pylist()
+            assert len(db.view(f"of {name}").changes().toArrow()) >= batches
+            assert all(row in snapshot for row in expected)
+            assert db.source(name).rejected().toArrow().num_rows == batches
+            state = db.engine.source_state(name)
+            assert db.source(name).late().toArrow().num_rows == state.late
+            assert state.accepted + state.late == 2 * batches
+        assert {str(row) for row in given} == {
+            str(row) for row in db.view("of s").changes().toArrow().to_pylist()
+        }
 
 
 def test_only_our_own_files_are_garbage(tmp_path: Path) -> None:

@@ -65,6 +65,12 @@ def test_an_area_that_is_not_there_is_an_error(directory: Path) -> None:
             opened(directory)
 
 
+def test_kept_rows_that_are_not_there_are_an_error(directory: Path) -> None:
+    manifest_of(directory, Dropped("nothing", ("input s",)))
+    with pytest.raises(StateError, match="area 'input s' of source 's' is not there"):
+        opened(directory)
+
+
 @pytest.mark.parametrize("operator", ["groups/2", "teleporter"])
 def test_an_operator_that_is_not_known_is_named(operator: str, directory: Path) -> None:
     manifest = manifest_of(directory)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ def copied_with_its_number(entries: list[Path]) -> Path:
     path = entries[-1].with_stem(f"{len(entries) + 1:020d}")
     data = content(entries[-1]) | {"number": len(entries) + 1}
     text = json.dumps(data).encode()
-    path.write_bytes(b"%08x\n" % log_module.zlib.crc32(text) + text)
+    path.write_bytes(b"%08x\n" % zlib.crc32(text) + text)
     return path
 
 
@@ -152,7 +153,7 @@ def test_directories_are_synced_when_something_comes_to_be_in_them(
     synced.clear()
     runs = store.FileStore(state / "runs")
     with runs.segment() as segment:
-        assert segment._file
+        assert not segment._file.closed
     assert synced == ["state", "a file", "runs"]
     log.close()
 

@@ -141,7 +141,13 @@ class Engine(Changing):
         ]
         if newer:
             self.commit(*newer)
-        check_named(self.directory / "log", self.manifest, self.running, self.program)
+        check_named(
+            self.directory / "log",
+            self.manifest,
+            self.sources.values(),
+            self.running,
+            self.program,
+        )
 
     @property
     def manifest(self) -> Manifest:
@@ -463,7 +469,8 @@ class Engine(Changing):
             return INF
         known = {source.name: self._frontier_of(source) for source in streams}
         busy = [known[name] for name in known if not self.source_state(name).idle]
-        return min(busy) if busy else max(known.values(), default=BEGIN)
+        free = min(busy) if busy else max(known.values(), default=BEGIN)
+        return min([free, *self._waiting.values()])
 
     def _frontier_of(self, source: SourceDefinition) -> int:
         """Rows that are stamped on arrival come no earlier than now."""

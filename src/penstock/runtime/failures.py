@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, StateError
 from penstock.physical.kernel import Kernel
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program, base_area, view_area
@@ -259,6 +259,20 @@ def rows_held(manifest: Manifest, sources: Mapping[str, SourceDefinition]) -> di
     }
 
 
+def _check_held(view: str, failure: Failure, manifest: Manifest, program: Program) -> None:
+    """What the view's operators need is what is held for it, no more and no less."""
+    held = {area for area in failure.areas if held_area(view, area) in manifest.areas}
+    rows = {rows_for(source) for source in manifest.sources}
+    strange = (held - rows) ^ program.private
+    if strange:
+        raise StateError(
+            f"view {view}",
+            f"area {min(strange)!r} of its state is not both held for it and of use to this "
+            "version of Penstock. Resume it with the version that wrote it, or drop it and create "
+            "it anew",
+        )
+
+
 def resumed(
     name: str,
     running: Running,
@@ -273,7 +287,8 @@ def resumed(
     """
     failure = manifest.failures[name]
     program = compiler_of({name: view}, running.graph).program()
-    begin = {area: manifest.area(held_area(name, area)) for area in program.private}
+    _check_held(name, failure, manifest, program)
+    begin = {area: manifest.areas[held_area(name, area)] for area in program.private}
     backfill = backfill_of(
         program,
         sorted(view.sources),

@@ -10,7 +10,8 @@ import logging
 import threading
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -62,6 +63,8 @@ class Reception(ABC):
 
     def __init__(self) -> None:
         self._order: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
+        self._waiting: dict[str, int] = {}
+        """How far steps may go while rows of these sources come again."""
 
     @property
     def tasks(self) -> int:
@@ -164,7 +167,10 @@ class Reception(ABC):
         run: Callable[[Ingest], IngestReport],
         batch: int | BatchId | None = None,
     ) -> IngestReport:
-        """Where a step has overtaken the rows on their way, they come again while none begins."""
+        """Where a step has overtaken the rows on their way, they come again while time waits.
+
+        What still changes then, the views or the punctuations, waits the third time.
+        """
         if self.source(name).is_table:
             raise PlanError(f"{name!r} is a table: it was given its rows when it was created")
         with self._mutex:
@@ -175,6 +181,9 @@ class Reception(ABC):
             try:
                 report = self._received(name, rows, run, batch)
                 if report is None:
+                    with self._time_waiting(name):
+                        report = self._received(name, rows, run, batch)
+                if report is None:
                     with self._mutex:
                         report = self._received(name, rows, run, batch)
             except LanesFailedError:
@@ -182,6 +191,17 @@ class Reception(ABC):
                     report = self._received(name, rows, run, batch, may_fail=True)
             assert report is not None
             return report
+
+    @contextmanager
+    def _time_waiting(self, source: str) -> Iterator[None]:
+        """No step begins that goes beyond where the source is; all else goes on."""
+        with self._mutex:
+            self._waiting[source] = max(self.source_state(source).frontier, self._target)
+        try:
+            yield
+        finally:
+            with self._mutex:
+                del self._waiting[source]
 
     def _received(
         self,

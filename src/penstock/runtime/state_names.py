@@ -6,7 +6,7 @@ rows is an area without runs, and one that is not there at all is never taken fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from penstock.algebra import layout_2
@@ -16,6 +16,7 @@ from penstock.physical.layout_2 import area_names
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program
 from penstock.runtime.definitions import ViewDefinition, compiler_of
+from penstock.runtime.sources import SourceDefinition, input_area
 from penstock.state.manifest import Action, Founded, Manifest, Renamed
 
 _NAMED = ("view ", "base ", "input ", "late ")
@@ -57,9 +58,20 @@ def brought_up_to_date(
 
 
 def check_named(
-    directory: Path, manifest: Manifest, views: Mapping[str, ViewDefinition], program: Program
+    directory: Path,
+    manifest: Manifest,
+    sources: Iterable[SourceDefinition],
+    views: Mapping[str, ViewDefinition],
+    program: Program,
 ) -> None:
-    """The state that the views need is that which the log names, and it is there."""
+    """The state that the views need is that which the log names, and it is there.
+
+    So are the rows that are kept of sources.
+    """
+    for source in sources:
+        state, area = manifest.sources.get(source.name), input_area(source).name
+        if state is not None and state.accepted and state.kept and area not in manifest.areas:
+            raise StateError(directory, f"area {area!r} of source {source.name!r} is not there")
     for view in views:
         if view not in manifest.needs:
             raise StateError(directory, f"the log does not name the state of view {view!r}")

@@ -91,7 +91,7 @@ def together(statistics: Sequence[Statistics]) -> Statistics:
         bytes=sum(s.bytes for s in statistics),
         retractions=sum(s.retractions for s in statistics),
         hash_range=(min(r[0] for r in ranges), max(r[1] for r in ranges)),
-        keep_quantiles=tuple(sorted(q for s in statistics for q in s.keep_quantiles)),
+        keep_quantiles=tuple(sorted(q for s in statistics for q in s.all_quantiles)),
     )
 
 

@@ -58,6 +58,12 @@ class Statistics:
     hash_range: tuple[int, int]
     keep_quantiles: tuple[int, ...]
 
+    @property
+    def all_quantiles(self) -> tuple[int, ...]:
+        """As many of each run, so that those of several can be put together."""
+        known = self.keep_quantiles
+        return known * (_QUANTILES + 1) if len(known) == 1 else known
+
     def dead(self, frontier: int) -> int:
         """About how many rows are needed no more; exact when all or none are."""
         if not self.keep_quantiles or self.keep_quantiles[-1] <= frontier:
@@ -199,9 +205,14 @@ def _statistics(x: Elements, hashes: Hashes, keep: Ints) -> Statistics:
 
 
 def _quantiles(keep: Ints) -> tuple[int, ...]:
-    """The least and the largest are exact; those between are of a sample, which costs less."""
+    """The least and the largest are exact; those between are of a sample, which costs less.
+
+    One is enough where all are the same, as of rows that stay: the log has them of each run.
+    """
     sample = np.sort(keep[:: -(-len(keep) // _SAMPLE)])
     sample[0], sample[-1] = keep.min(), keep.max()
+    if sample[0] == sample[-1]:
+        return (int(sample[0]),)
     places = np.linspace(0, len(sample) - 1, _QUANTILES + 1).astype(np.int64)
     return tuple(sample[places].tolist())
 
