@@ -62,7 +62,9 @@ def moves(seed: int, times: Sequence[int]) -> list[Operation]:
     rng = Random(seed)
     found: list[Operation] = []
     for now in times:
-        bids = [(rng.randrange(6), rng.randrange(100), now + rng.randrange(-4, 8)) for _ in range(8)]
+        bids = [
+            (rng.randrange(6), rng.randrange(100), now + rng.randrange(-4, 8)) for _ in range(8)
+        ]
         found += [Rows("bids", bids), Rows("auctions", [(rng.randrange(6), "xyz"[now % 3], now)])]
         found += [Advance("auctions", now + 3), STEP]
     return found

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
-from penstock.errors import PenstockError, PlanError, StateError, UnsupportedError
 from penstock.runtime.options import Options
 from penstock.runtime.replacement import Building
 from penstock.session import Session

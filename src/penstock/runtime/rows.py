@@ -216,7 +216,9 @@ def completed(rows: Any, schema: pa.Schema) -> Any:
     if not missing:
         return rows
     others = [name for name in there if name.lower() not in {n.lower() for n in schema.names}]
-    names = [name for name in schema.names if name.lower() in known or schema.field(name) in missing]
+    names = [
+        name for name in schema.names if name.lower() in known or schema.field(name) in missing
+    ]
     if isinstance(rows, pa.Table):
         for field in missing:
             rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
