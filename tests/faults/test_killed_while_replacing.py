@@ -1,4 +1,4 @@
-"""Kill -9 while a view is replaced: the old one or the new one is there, whole, and nothing else."""
+"""Kill -9 while a view is replaced: the old one or the new one is there, and nothing of both."""
 
 from __future__ import annotations
 

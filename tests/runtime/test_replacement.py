@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -136,7 +136,7 @@ def test_oracle_a_view_that_was_replaced_as_if_it_had_been_there(seed: int, tmp_
 
 
 @pytest.fixture
-def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[int], None]], None]]:
+def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], None]], None]:
     """What happens each time when a view that is built has made a step."""
     advance = Building.advance
 
@@ -149,7 +149,7 @@ def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[i
 
         monkeypatch.setattr(Building, "advance", advanced)
 
-    yield install
+    return install
 
 
 @pytest.mark.parametrize(("query", "rounds"), [(QUERIES[4], 3), (QUERIES[5], 9)])

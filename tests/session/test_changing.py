@@ -65,7 +65,6 @@ REFUSED = {
     "CREATE OR REPLACE VIEW v AS SELECT k FROM s": "View w reads v.n, which the new v does not",
     "CREATE OR REPLACE VIEW v AS SELECT k, n FROM x": "There is no source, stream, table or view x",
     "CREATE OR REPLACE VIEW v AS SELECT k, k AS n FROM s": "View now reads v and was created with",
-    "CREATE OR REPLACE VIEW every2 AS SELECT k FROM s": "View paced cannot read the new every2:",
     "ALTER VIEW x RENAME TO y": "There is no view x. ",
     "ALTER VIEW v RENAME TO s": "s exists already. Choose another name.",
     "ALTER VIEW v RENAME TO clock": "clock is the name of the clock",
@@ -256,7 +255,7 @@ def test_a_type_that_is_widened(tmp_path: Path) -> None:
             "CREATE STREAM marked OVER other KEY NULL PUNCTUATED BY COLUMN p"
         )
         for statement, message in {
-            "ALTER SOURCE s ALTER COLUMN d TYPE DECIMAL(20, 4)": "View of a plan was made from a plan",
+            "ALTER SOURCE s ALTER COLUMN d TYPE DECIMAL(20, 4)": "View of a plan was made",
             "ALTER SOURCE other ALTER COLUMN a TYPE BIGINT": "was created with a CHECK",
             "ALTER SOURCE other ADD COLUMN b INT": "The rows of other hold punctuations",
         }.items():
