@@ -1,10 +1,11 @@
-"""Sources that Spark feeds, readers of their own, and steps in the background, while all changes."""
+"""What Spark feeds, what reads by itself, and steps in the background, while a pipeline changes."""
 
 from __future__ import annotations
 
 import json
 import socket
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,10 @@ def written(path: Path, text: str) -> None:
     draft = path.parent.parent / f"{path.name}.draft"
     draft.write_text(text)
     draft.rename(path)
+
+
+def at(second: int) -> datetime:
+    return datetime(2026, 1, 1, 10, 0, second, tzinfo=UTC)
 
 
 def rows(frame: Any) -> list[tuple[Any, ...]]:
@@ -72,7 +77,7 @@ def test_files_ports_and_readers_while_a_pipeline_changes(
 
     def read() -> Any:
         """All changes that there are by now, from where an earlier call has read to."""
-        writer = stream.load(str(state)).writeStream.format("memory").queryName("seen")
+        writer = stream.load(str(state)).writeStream.format("noop")
         writer = writer.option("checkpointLocation", str(tmp_path / "seen"))
         query = writer.trigger(availableNow=True).start()
         query.awaitTermination()
@@ -80,8 +85,8 @@ def test_files_ports_and_readers_while_a_pipeline_changes(
 
     db.source("p").idle()
     for name in ("a", "b"):
-        db.source(name).advance("2026-01-01 10:00:05")
-    assert db.await_frontier("2026-01-01 10:00:05", timeout=120)
+        db.source(name).advance(at(5))
+    assert db.await_frontier(at(5), timeout=120)
     read()
     db.sql("ALTER SOURCE a ADD COLUMN y INT; ALTER SOURCE b ADD COLUMN y STRING")
     db.sql("ALTER SOURCE p ADD COLUMN y INT")
@@ -90,9 +95,9 @@ def test_files_ports_and_readers_while_a_pipeline_changes(
     assert str(answer) == "View v is replaced. Built anew with it: w."
     written(csv / "2.csv", "k,x,at,y\n1,3,2026-01-01T10:00:11Z,8\n")
     written(csv / "3.csv", "k,x,at\n2,4,2026-01-01T10:00:12Z\n")
-    late = [{"k": 1, "x": 9, "at": "2026-01-01T10:00:12Z", "y": "z"}, {"k": 2, "x": 1}]
-    late[1]["at"] = "2026-01-01T10:00:12Z"
-    written(lines / "2.json", "\n".join(map(json.dumps, late)))
+    moment = "2026-01-01T10:00:12Z"
+    more = [{"k": 1, "x": 9, "at": moment, "y": "z"}, {"k": 2, "x": 1, "at": moment}]
+    written(lines / "2.json", "\n".join(map(json.dumps, more)))
     wait_for(lambda: db.engine.source_state("a").accepted == 4)
     wait_for(lambda: db.engine.source_state("b").accepted == 3)
     with socket.create_connection(("127.0.0.1", port)) as connection:
@@ -104,9 +109,9 @@ def test_files_ports_and_readers_while_a_pipeline_changes(
     assert db.source("a").append(later)["accepted"] == 1
     db.sql("ALTER SOURCE a ALTER COLUMN x TYPE BIGINT")
     for name in ("a", "b"):
-        db.source(name).advance("2026-01-01 10:00:20")
+        db.source(name).advance(at(20))
     db.source("p").idle()
-    assert db.await_frontier("2026-01-01 10:00:20", timeout=120)
+    assert db.await_frontier(at(20), timeout=120)
     db.stop()
     assert rows(db.view("v").snapshot()) == [(1, 7), (2, 11), (5, 6)]
     assert rows(db.view("w").snapshot()) == [(1, 7, 7), (1, 7, 9), (2, 11, 1)]

@@ -199,8 +199,7 @@ class Changes:
             ) from error
         if isinstance(found.definition, ClockView) or isinstance(old, ClockView):
             return found.definition, not found.says(_Bound(old))
-        same = found.says(_Bound(old, self._commands.rewritten(old.meaning)))
-        if same:
+        if found.says(self._as_it_is(reader, old)):
             return replace(found.definition, plan=old.plan, apart=old.apart), False
         if _starts_now(old):
             raise UnsupportedError(
