@@ -26,7 +26,17 @@ _INFINITE = float("inf")
 _MOST_DIGITS = 400
 """More than the largest DOUBLE has."""
 _ALL_DIGITS = Context(prec=100)
+_OPTIONAL = {b"optional": b""}
 _MISFITS = (pa.ArrowException, OverflowError, TypeError, ValueError, ArithmeticError)
+
+
+def optional(field: pa.Field) -> pa.Field:
+    """A column that rows may come without: it is NULL then."""
+    return field.with_metadata(_OPTIONAL)
+
+
+def is_optional(field: pa.Field) -> bool:
+    return bool(field.metadata) and _OPTIONAL.keys() <= field.metadata.keys()
 
 
 def convertible(given: pa.DataType, wanted: pa.DataType) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from penstock.runtime.fitting import is_optional
 from penstock.runtime.rejected import shortened
 from penstock.runtime.text_values import TextValues, from_json
 
@@ -30,6 +31,9 @@ def record_of(line: str, schema: pa.Schema) -> list[Any]:
         if unknown:
             raise ValueError(f"there is no column {shortened(repr(unknown[0]))}")
         found = [found.get(name) for name in schema.names]
+    least = next((i for i, field in enumerate(schema) if is_optional(field)), len(schema))
+    if least <= len(found):  # columns that were added later may be missing
+        found = [*found, *([None] * (len(schema) - len(found)))]
     if len(found) != len(schema):
         raise ValueError(f"it has {len(found)} values, expected {len(schema)}")
     read = VALUES.of_json if text.startswith(("{", "[")) else VALUES.of_text

@@ -34,7 +34,7 @@ from penstock.runtime.punctuating import (
 )
 from penstock.runtime.receiving import after_batch, check_batch, is_duplicate, moment
 from penstock.runtime.rejected import Rejected
-from penstock.runtime.rows import parquet_of, taken
+from penstock.runtime.rows import completed, parquet_of, taken
 from penstock.runtime.schemes import NO_MARKS, Batch
 from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
 from penstock.state.manifest import Action, Manifest, Numbered, Received, SourceState
@@ -100,7 +100,7 @@ class Reception(ABC):
         """A batch that is in this process: it needs no job unless Spark has to compute on it."""
 
         def run(ingest: Ingest) -> IngestReport:
-            report = self._ingest(rows, ingest)
+            report = self._ingest(completed(rows, ingest.source.given), ingest)
             report.add(ingest.refuse(rejected, store_of(self.runs)))
             return report
 
@@ -143,7 +143,7 @@ class Reception(ABC):
         """A batch as a DataFrame; one that was received before is not again."""
 
         def run(ingest: Ingest) -> IngestReport:
-            return self._jobs.ingest(rows, ingest, self.runs)
+            return self._jobs.ingest(completed(rows, ingest.source.given), ingest, self.runs)
 
         return self._receive(source, rows, run, batch)
 

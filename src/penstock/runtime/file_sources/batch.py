@@ -134,13 +134,10 @@ class FileBatch:
         inside = pa.schema([field for field in self.schema if field.name not in known])
         constants = self._constants(split)
         for found in self.format.read(split, inside):
-            count = found.rows.num_rows
-            columns = [
-                pa.repeat(constants[field.name], count)
-                if field.name in constants
-                else found.rows.column(field.name)
-                for field in self.schema
-            ]
+            rows, count = found.rows, found.rows.num_rows
+            there = {name: rows.column(name) for name in rows.schema.names}
+            there |= {name: pa.repeat(value, count) for name, value in constants.items()}
+            columns = [there.get(f.name, pa.nulls(count, f.type)) for f in self.schema]
             yield replace(found, rows=pa.RecordBatch.from_arrays(columns, schema=self.schema))
 
     def _told(self, found: Records, split: Split) -> Iterator[pa.RecordBatch]:

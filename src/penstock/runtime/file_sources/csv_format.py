@@ -23,9 +23,17 @@ import pyarrow.types as t
 from penstock.errors import PlanError
 from penstock.record import Mask
 from penstock.runtime.file_sources.options import TEXT, TIMES, checked, flag, sign, text_values
-from penstock.runtime.file_sources.records import Records, Values, empty, records_of, too_long
+from penstock.runtime.file_sources.records import (
+    Records,
+    Values,
+    empty,
+    present,
+    records_of,
+    too_long,
+)
 from penstock.runtime.file_sources.splits import Split, UnreadableFileError, lines_of
 from penstock.runtime.file_sources.text_columns import taken
+from penstock.runtime.fitting import is_optional
 from penstock.runtime.rejected import shortened
 from penstock.runtime.text_values import TextValues
 
@@ -81,7 +89,7 @@ class CsvFormat:
         """The first line that is not empty is the header, which all splits of a file look at."""
         reader = None
         if not self.header:
-            reader = _Rows.of(self, list(schema.names), schema)
+            reader = _Rows.without_header(self, schema)
         elif split.start:
             reader = self._reader_of(replace(split, start=0, end=None), schema)
         for block in self._blocks(split):
@@ -94,7 +102,7 @@ class CsvFormat:
                 reader = self._under(lines[at], schema)
                 lines = [*lines[:at], b"", *lines[at + 1 :]]
             if reader is not None:
-                yield records_of(lines, block.numbers, schema, reader.quick, reader.exact)
+                yield records_of(lines, block.numbers, reader.schema, reader.quick, reader.exact)
 
     def _reader_of(self, split: Split, schema: pa.Schema) -> _Rows | None:
         """How the lines are read that come after the header of a file."""
@@ -244,26 +252,36 @@ class _Rows:
     schema: pa.Schema
     places: tuple[int, ...]
     width: int
+    least: int
+
+    @staticmethod
+    def without_header(format: CsvFormat, schema: pa.Schema) -> _Rows:
+        """In the order of the columns, the last of which may be missing where they were added."""
+        count = len(schema)
+        least = next((i for i, field in enumerate(schema) if is_optional(field)), count)
+        return _Rows(format, schema, tuple(range(count)), count, least)
 
     @staticmethod
     def of(format: CsvFormat, names: list[str], schema: pa.Schema) -> _Rows:
-        """By the names of a header: each column is there once."""
+        """By the names of a header: each column is there once, but for those that were added."""
         known = [name.strip().lower() for name in names]
+        schema = present(schema, known)
         for name in schema.names:
             if (count := known.count(name.lower())) != 1:
                 column = f"column {name} {count} times" if count else f"no column {name}"
                 there = shortened(", ".join(names), 200)
                 raise UnreadableFileError(f"its header has {column}; it is: {there}")
         places = tuple(known.index(name.lower()) for name in schema.names)
-        return _Rows(format, schema, places, len(names))
+        return _Rows(format, schema, places, len(names), len(names))
 
     def exact(self, text: str) -> list[tuple[str, Values]]:
         try:
             parts = self.format.parts(text)
         except ValueError as error:
             return [(text, error)]
-        if len(parts) != self.width:
+        if not self.least <= len(parts) <= self.width:
             return [(text, ValueError(f"it has {len(parts)} values, expected {self.width}"))]
+        parts = [*parts, *([None] * (self.width - len(parts)))]
         wanted = zip(self.places, self.schema, strict=True)
         return [(text, [self._value(parts[i], field) for i, field in wanted])]
 

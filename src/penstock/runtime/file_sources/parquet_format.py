@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from penstock.record import Ints
 from penstock.runtime.file_sources.options import checked
-from penstock.runtime.file_sources.records import Records
+from penstock.runtime.file_sources.records import Records, present
 from penstock.runtime.file_sources.splits import Split, UnreadableFileError, unreadable
 from penstock.runtime.fitting import convertible, sql_type
 from penstock.runtime.rejected import Rejected, fitted_columns, row_text, shortened
@@ -36,6 +36,7 @@ class ParquetFormat:
         with unreadable():
             raw = split.raw()
         with raw, unreadable(), pq.ParquetFile(raw) as file:
+            schema = present(schema, map(str.lower, file.schema_arrow.names))
             names = _names(file.schema_arrow, schema)
             groups, numbers = _groups(file.metadata, split)
             if not groups:

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock.record import Ints, Mask
+from penstock.runtime.fitting import is_optional
 from penstock.runtime.rejected import Rejected, fitted_values, shortened
 
 Values: TypeAlias = list[Any] | ValueError
@@ -26,7 +27,10 @@ Exact: TypeAlias = Callable[[str], list[tuple[str, Values]]]
 
 @dataclass(frozen=True)
 class Records:
-    """Rows that were taken and records that were not, with the number of the line of each."""
+    """Rows that were taken and records that were not, with the number of the line of each.
+
+    The rows may lack columns that were added to the source later.
+    """
 
     rows: pa.RecordBatch
     numbers: Ints
@@ -84,6 +88,12 @@ def exactly(records: Iterable[tuple[int, str, Values]], schema: pa.Schema) -> Re
     good = [n for i, n in enumerate(numbers) if i not in fitted.reasons]
     rejected.sort(key=lambda one: one[0])
     return Records(fitted.good, np.array(good, dtype=np.int64), tuple(rejected))
+
+
+def present(schema: pa.Schema, names: Iterable[str]) -> pa.Schema:
+    """The columns to read of a file with these names: it may lack those that were added later."""
+    known = set(names)
+    return pa.schema([f for f in schema if not is_optional(f) or f.name.lower() in known])
 
 
 def empty(schema: pa.Schema) -> pa.RecordBatch:
