@@ -24,7 +24,7 @@ class StepSpecs:
 
     `said` is what punctuations say of sources, `kept` are the areas that are only compacted, `uses`
     tells how areas were used before, `review` whether what punctuations close is looked for,
-    `retention` for how long changes are kept, and `merging` whether published changes may be merged.
+    `retention` for how long changes are kept, and `merging` whether published changes are merged.
     """
 
     manifest: Manifest
