@@ -21,7 +21,17 @@ from penstock.record import Mask
 
 Failed: TypeAlias = tuple[pa.Array, Mask]
 """A column that holds NULL where a value does not fit, and where that is."""
+_OPTIONAL = {b"optional": b""}
 _MISFITS = (pa.ArrowException, OverflowError, TypeError, ValueError, ArithmeticError)
+
+
+def optional(field: pa.Field) -> pa.Field:
+    """A column that rows may come without: it is NULL then."""
+    return field.with_metadata(_OPTIONAL)
+
+
+def is_optional(field: pa.Field) -> bool:
+    return bool(field.metadata) and _OPTIONAL.keys() <= field.metadata.keys()
 
 
 def convertible(given: pa.DataType, wanted: pa.DataType) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as t
 
+from penstock.runtime.fitting import is_optional
 from penstock.runtime.rejected import shortened
 
 _WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -35,6 +36,9 @@ def record_of(line: str, schema: pa.Schema) -> list[Any]:
         if unknown:
             raise ValueError(f"there is no column {shortened(repr(unknown[0]))}")
         found = [found.get(name) for name in schema.names]
+    least = next((i for i, field in enumerate(schema) if is_optional(field)), len(schema))
+    if least <= len(found):  # columns that were added later may be missing
+        found = [*found, *([None] * (len(schema) - len(found)))]
     if len(found) != len(schema):
         raise ValueError(f"it has {len(found)} values, expected {len(schema)}")
     if text.startswith(("{", "[")):
@@ -53,7 +57,7 @@ def _of_json(value: Any, kind: pa.DataType) -> Any:
     return _of_text(value, kind) if written and isinstance(value, str) else value
 
 
-def _of_text(text: str, kind: pa.DataType) -> Any:
+def _of_text(text: str | None, kind: pa.DataType) -> Any:
     """What a text says in a type; where it says nothing, the text itself, which does not fit."""
     if not text:
         return None

@@ -32,7 +32,7 @@ from penstock.runtime.punctuating import (
 )
 from penstock.runtime.receiving import after_batch, check_batch, is_duplicate, moment
 from penstock.runtime.rejected import Rejected
-from penstock.runtime.rows import parquet_of
+from penstock.runtime.rows import completed, parquet_of
 from penstock.runtime.schemes import NO_MARKS, Batch
 from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
 from penstock.state.manifest import Action, Manifest, Numbered, Received, SourceState
@@ -96,7 +96,7 @@ class Reception(ABC):
         """A batch that is in this process: it needs no job unless Spark has to compute on it."""
 
         def run(ingest: Ingest) -> IngestReport:
-            report = self._ingest(rows, ingest)
+            report = self._ingest(completed(rows, ingest.source.given), ingest)
             report.add(ingest.refuse(rejected, store_of(self.runs)))
             return report
 
@@ -147,7 +147,8 @@ class Reception(ABC):
         """
 
         def run(ingest: Ingest) -> IngestReport:
-            report = self._jobs.ingest(rows, replace(ingest, origin=origin), self.runs)
+            whole = completed(rows, ingest.source.given)
+            report = self._jobs.ingest(whole, replace(ingest, origin=origin), self.runs)
             report.add(ingest.refuse(rejected, store_of(self.runs)))
             return report
 

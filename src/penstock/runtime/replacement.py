@@ -121,39 +121,42 @@ class Building:
 
     def begin(self, manifest: Manifest, roots: Mapping[str, str]) -> tuple[str, ...]:
         """Decide what they are built from; the streams and tables that rows are read of."""
-        self._alone = compiler_of(self.views, Graph())
+        compiled = compiler_of(self.views, Graph())
         running = self.running.program
-        start = beginning(list(self.views), self._alone, running, roots, manifest)
+        start = beginning(list(self.views), compiled, running, roots, manifest)
         self._program, self._read = start.program, start.read
         self._short = frozenset(self.views) if self.from_now else start.short
         known = start.sources
         if self.from_now:
             known = tuple(s for s in known if s in self.sources and self.sources[s].is_table)
         self._backfill = self.backfill(self._program, known, start.given)
-        self.fresh = frozenset(self._program.specs()) - self.staying.specs().keys()
+        needed = compiled.program().specs().keys() - self.staying.specs().keys()
+        self.fresh = frozenset(self._program.specs().keys() & needed)
         return known
-
-    @property
-    def areas(self) -> frozenset[str]:
-        """All areas that the views need."""
-        return frozenset(self._alone.program().specs())
 
     def advance(self, manifest: Manifest) -> None:
         """Make the step from where they are to the frontier, over what has come since."""
         self.progress.round += 1
         again = f", round {self.progress.round}" if self.progress.round > 1 else ""
         self.progress.doing = f"its input is read{again}"
+        self._go_on(manifest, self._backfill.lane)
         self._backfill.fill(manifest, self._program.lanes.values(), waiting=False)
         if manifest.frontier > self.frontier:
             self.progress.doing = f"its answer is computed{again}"
             names = sorted({s for view in self.views.values() for s in view.sources})
             kernels, closed = self.spoken(names, self._program, self.frontier)
             closed = closed if self.frontier > BEGIN else {}
-            self._stepped(
-                self._backfill.run(manifest.frontier, kernels, self.frontier, closed), manifest
-            )
+            self._stepped(self._backfill.run(manifest.frontier, kernels, self.frontier, closed))
+            self.frontier = manifest.frontier
+            self._go_on(manifest, lambda name: self._state.get(name, AreaState()))
 
-    def _stepped(self, effects: Effects, manifest: Manifest) -> None:
+    def _go_on(self, manifest: Manifest, held: Callable[[str], AreaState]) -> None:
+        """Take what is held for the beginning of what comes next, and what views have given."""
+        given = [given_by(view, self.running.program, manifest) for view in self._read]
+        begin = {name: held(name) for name in self._program.private}
+        self._backfill = self._backfill.after(begin, given)
+
+    def _stepped(self, effects: Effects) -> None:
         for name in self._program.specs():
             area = self._state.get(name, AreaState())
             area = self._backfill.lane(name) if name in self._program.private else area
@@ -161,10 +164,6 @@ class Building:
                 self._state[name] = AreaState(change.added, change.frontier)
         for view, refs in effects.published.items():
             self._published[view] = (*self._published.get(view, ()), *refs)
-        given = [given_by(view, self.running.program, manifest) for view in self._read]
-        begin = {name: self._state.get(name, AreaState()) for name in self._program.private}
-        self._backfill = self._backfill.after(begin, given)
-        self.frontier = manifest.frontier
 
     def held(self, view: str) -> tuple[RunRef, ...]:
         """The runs that hold what a view is as of the frontier."""
@@ -173,6 +172,7 @@ class Building:
     def finished(self, manifest: Manifest) -> list[Action]:
         """What brings them into the log, as of the frontier and with all rows that came since."""
         missing = [lane for name, lane in self._program.lanes.items() if name in self.fresh]
+        self._go_on(manifest, self._backfill.lane)
         self._backfill.fill(manifest, missing)
         graph, actions = Graph(), list[Action]()
         for name, view in self.views.items():

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow.dataset import dataset
 
 from penstock.errors import ArgumentError, PlanError, brief
-from penstock.runtime.fitting import convertible, sql_type
+from penstock.runtime.fitting import convertible, is_optional, sql_type
 from penstock.runtime.rejected import (
     Fitted,
     Rejected,
@@ -111,6 +112,8 @@ def _columns(rows: Sequence[Any], schema: pa.Schema) -> list[list[Any]]:
 
 
 def _arrow_column(rows: pa.Table, field: pa.Field, schema: pa.Schema) -> pa.Array:
+    if is_optional(field) and field.name not in rows.schema.names:
+        return pa.nulls(rows.num_rows, field.type)
     if rows.schema.names.count(field.name) != 1:
         raise _misshapen(f"no column {field.name!r} in {rows.schema.names}", schema)
     column = rows.column(field.name)
@@ -123,6 +126,10 @@ def _pandas_columns(rows: pd.DataFrame, schema: pa.Schema) -> tuple[list[Any], F
     columns: list[Any] = []
     parts = []
     for field in schema:
+        if is_optional(field) and field.name not in rows.columns:
+            columns.append(pa.nulls(len(rows), field.type))
+            parts.append(fitted_columns(columns[-1:], pa.schema([field])))
+            continue
         if list(rows.columns).count(field.name) != 1:
             raise _misshapen(f"no column {field.name!r} in {list(rows.columns)}", schema)
         series = rows[field.name]
@@ -167,16 +174,29 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
     """A Parquet file, or all files in a folder."""
     try:
         if not path.is_file():
-            return pq.read_table(path, columns=columns)
+            return _whole_folder(path, columns)
         with pq.ParquetFile(path) as file:  # which comes as one batch
             return file.read(columns=columns)
     except (OSError, pa.ArrowInvalid) as error:
         raise PlanError(f"{path} cannot be read as Parquet: {error}") from error
 
 
+def _whole_folder(path: Path, columns: list[str] | None) -> pa.Table:
+    """All files of a folder; columns that only some of them have are NULL in the others."""
+    found = dataset(path, format="parquet")
+    schema = pa.unify_schemas([file.physical_schema for file in found.get_fragments()])
+    if schema.names == found.schema.names or not schema.names:
+        return pq.read_table(path, columns=columns)
+    wanted = None if columns is None else [name for name in columns if name in schema.names]
+    return found.replace_schema(schema).to_table(columns=wanted)
+
+
 def columns_of(rows: DataFrame, schema: pa.Schema) -> DataFrame:
     """The columns of the schema, in its order."""
     found = {name.lower() for name in rows.columns}
+    if any(is_optional(f) and f.name.lower() not in found for f in schema):
+        rows = completed(rows, schema)
+        found = {name.lower() for name in rows.columns}
     missing = [name for name in schema.names if name.lower() not in found]
     if missing:
         raise PlanError(
@@ -186,6 +206,28 @@ def columns_of(rows: DataFrame, schema: pa.Schema) -> DataFrame:
     for field, given in zip(schema, arrow_schema(rows.select(*schema.names).schema), strict=True):
         _check_type(field, given.type, schema)
     return rows.select(*schema.names)
+
+
+def completed(rows: Any, schema: pa.Schema) -> Any:
+    """Rows, Arrow's or a DataFrame, with the columns that were added since they were made."""
+    there = rows.schema.names if isinstance(rows, pa.Table) else rows.columns
+    known = {name.lower() for name in there}
+    missing = [f for f in schema if is_optional(f) and f.name.lower() not in known]
+    if not missing:
+        return rows
+    others = [name for name in there if name.lower() not in {n.lower() for n in schema.names}]
+    names = [
+        name for name in schema.names if name.lower() in known or schema.field(name) in missing
+    ]
+    if isinstance(rows, pa.Table):
+        for field in missing:
+            rows = rows.append_column(field, pa.nulls(rows.num_rows, field.type))
+        return rows.select([*names, *others])
+    from pyspark.sql import functions as f
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    nulls = {one.name: f.lit(None).cast(from_arrow_type(one.type)) for one in missing}
+    return rows.withColumns(nulls).select(*names, *others)
 
 
 def fitted(rows: Any, schema: pa.Schema) -> Any:
@@ -205,13 +247,15 @@ def _is_pandas(rows: Any) -> bool:
 
 
 def _dict(row: Any, schema: pa.Schema) -> dict[str, Any]:
-    """A row by its columns; a column that a dict does not have is NULL."""
+    """A row by its columns; a column that a dict does not have is NULL, and so is one that a tuple
+    ends before, where it was added later."""
     if not isinstance(row, dict):
         if isinstance(row, str | bytes):  # whose characters are no values
             raise ValueError(f"the row {row[:60]!r} is a text")
-        if len(row) != len(schema):
+        least = next((i for i, f in enumerate(schema) if is_optional(f)), len(schema))
+        if not least <= len(row) <= len(schema):
             raise ValueError(f"{brief(row)} has {len(row)} values")
-        return dict(zip(schema.names, row, strict=True))
+        return dict(zip(schema.names, row, strict=False))
     unknown = [name for name in row if name not in schema.names]
     if unknown:
         raise ValueError(f"no column {brief(unknown[0])}")

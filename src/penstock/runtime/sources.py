@@ -31,6 +31,7 @@ from penstock.punctuation.bulk import well_formed
 from penstock.punctuation.closings import Times
 from penstock.record import Ints
 from penstock.runtime.feeds import Feed
+from penstock.runtime.fitting import optional
 from penstock.runtime.problems import Problem, first_problem, problem_of
 from penstock.runtime.rejected import (
     PLACED,
@@ -125,8 +126,9 @@ class SourceDefinition:
 
     @property
     def given(self) -> pa.Schema:
-        """The columns that rows come with."""
-        return pa.schema([f for f in self.schema if not (self.arrival and f.name == self.time)])
+        """The columns that rows come with; those that were added later may be missing."""
+        found = (f for f in self.schema if not (self.arrival and f.name == self.time))
+        return pa.schema([optional(f) if f.name in self.added else f for f in found])
 
 
 def stamped_on_arrival(

@@ -17,6 +17,7 @@ from penstock.testing.scripts import (
     Rows,
     Script,
     ScriptError,
+    Sql,
     Step,
     spark_session,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "Rows",
     "Script",
     "ScriptError",
+    "Sql",
     "Step",
     "assert_same_snapshots",
     "local_session",

@@ -64,6 +64,13 @@ class Advance:
 
 
 @dataclass(frozen=True)
+class Sql:
+    """Statements that change the pipeline; those that were carried out before may come again."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Step:
     """Everything moves as far as it can, and the sinks are served."""
 
@@ -94,7 +101,7 @@ class Kill:
     after: bool = False
 
 
-Operation: TypeAlias = Rows | Advance | Step | Collect | Reopen | Kill
+Operation: TypeAlias = Rows | Advance | Sql | Step | Collect | Reopen | Kill
 Records: TypeAlias = Counter[tuple[Any, ...]]
 Open: TypeAlias = Callable[[Path, Options], Session]
 
@@ -289,6 +296,8 @@ def _perform(session: Session, operation: Operation, number: int) -> None:
                 session.source(source).append(table, batch=batch)
         case Advance(source, to):
             session.source(source).advance(to)
+        case Sql(text):
+            session.sql(text)
         case Step():
             session.step()
         case Collect():
