@@ -68,7 +68,7 @@ class Service:
 
     def __post_init__(self) -> None:
         temporary = Path(tempfile.gettempdir()).resolve()
-        assert temporary in self.directory.resolve().parents, "only what is temporary is put at risk"
+        assert temporary in self.directory.resolve().parents, "put at risk only what is temporary"
         self.log = self.directory / "state" / "log"
         (self.directory / "in").mkdir(parents=True, exist_ok=True)
         (self.directory / "pipeline.sql").write_text(PIPELINE)

@@ -1,6 +1,7 @@
-"""The command line: `penstock run`, `check`, `explain`, `shell`, `show` and `demo`.
+"""The command line: `penstock run`, `plan`, `check`, `explain`, `shell`, `show` and `demo`.
 
-main ─┬─ running    statements of files, then steps
+main ─┬─ running    statements of files, then steps            stopping    by signals
+      ├─ planning   what files would change in a directory
       ├─ checking   memory verdicts           explaining   plans        questions   of both
       ├─ shell      a prompt
       ├─ showing    a state directory, without Spark

@@ -75,7 +75,6 @@ from penstock.runtime.sources import (
 from penstock.runtime.state_names import brought_up_to_date, check_named, founded
 from penstock.runtime.step_specs import StepSpecs
 from penstock.runtime.times import now, shown
-from penstock.sql.binding.catalog import is_constant
 from penstock.state.compaction import Use
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
@@ -83,14 +82,15 @@ from penstock.state.manifest import (
     Advanced,
     AreaState,
     Changed,
-    Declaration,
     Declared,
     Defined,
     Delivered,
     Dropped,
     Manifest,
+    Once,
     Received,
     SourceState,
+    is_noted,
 )
 from penstock.state.manifest import Punctuated as Said
 from penstock.state.run import AreaSpec
@@ -118,7 +118,7 @@ class Engine(Changing):
         self._punctuations = Punctuations()
         self._reviewed = BEGIN
         self._uses: Mapping[str, Use] = {}
-        self._declaration: Declaration | None = None
+        self._note: Declared | Once | None = None
         self.expiry, self.measures = Chooser(), Measures()
         try:
             self._open()
@@ -160,7 +160,21 @@ class Engine(Changing):
     def commit(self, *actions: Action, note: dict[str, Any] | None = None) -> Manifest:
         with self._mutex, storage_errors(self.directory):
             check_written(self.directory, actions)
+            if self._note is not None and is_noted(self._note, actions):
+                actions, self._note = (*actions, self._note), None
             return self._log.commit(actions, note)
+
+    @contextmanager
+    def noting(self, note: Declared | Once) -> Iterator[None]:
+        """What is done in the block is noted as that of a pipeline file, by one commit for both."""
+        self._note = note
+        try:
+            yield
+            if self._note is not None:  # nothing was to be done
+                self._note = None
+                self.commit(note)
+        finally:
+            self._note = None
 
     def delivered(self, action: Delivered) -> None:
         """A sink has what was due to it, unless it was dropped meanwhile."""
@@ -237,21 +251,10 @@ class Engine(Changing):
     def _define(self, name: str, definition: Any, *actions: Action) -> None:
         with self._mutex:
             self._check_new(name, definition)
-            if self._declaration is not None and not is_constant(name):
-                actions = (*actions, Declared(name, self._declaration))
             self.commit(Defined(name, codec.encode(definition)), *actions)
             self.definitions = {**self.definitions, name: definition}
             if isinstance(definition, ViewDefinition):
                 self._running = self._running.with_view(name, definition)
-
-    @contextmanager
-    def from_file(self, declaration: Declaration) -> Iterator[None]:
-        """What is defined in the block is from a pipeline file: one commit says both."""
-        self._declaration = declaration
-        try:
-            yield
-        finally:
-            self._declaration = None
 
     def _check_new(self, name: str, definition: Any) -> None:
         check_free(name, self.definitions)

@@ -4,6 +4,8 @@ session ── commands ─┬─ catalog      what the definitions are to queri
                      ├─ describing   DESCRIBE, EXPLAIN
                      └─ results      what a statement answers
 
+rollout ─── pipeline ─── changes: what a pipeline file declares, compared with what there is
+
 declaring: views as decorated functions        query: SELECTs put together by methods
 """
 

@@ -164,7 +164,7 @@ class Changes:
         self, statement: s.CreateView, name: str, definitions: Mapping[str, Any], reads: Reads
     ) -> _Bound:
         """A view as it says, over these definitions, of which it `reads` only some columns."""
-        catalog = _restricted(self._catalog(definitions), reads)
+        catalog = restricted(self._catalog(definitions), reads)
         analyser = self._session.analyser
         points = bind_points(statement.query, catalog, analyser)
         written = as_created(statement)
@@ -428,7 +428,7 @@ def columns_read(query: s.Query, catalog: Catalog) -> Reads:
     return tuple(found.items())
 
 
-def _restricted(catalog: Catalog, reads: Reads) -> Catalog:
+def restricted(catalog: Catalog, reads: Reads) -> Catalog:
     """The catalog in which what is read has no more columns than it had."""
     entries = dict(catalog.entries)
     for name, columns in reads:

@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
-from penstock.algebra.plan import Node, Scan
+from penstock.algebra.plan import Node
 from penstock.errors import PenstockError, PlanError
 from penstock.memory.scene import Scene
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.domains import standing
+from penstock.runtime.punctuating import columns_of_marks, schemes_of
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
@@ -32,6 +33,7 @@ from penstock.session.changes import (
     Replace,
     Unchanged,
 )
+from penstock.session.changing import Reads, columns_read, restricted
 from penstock.session.dependents import dependents_on
 from penstock.session.source_changes import alterations_of, differences
 from penstock.session.source_statement import schema_of_columns, source_of
@@ -43,11 +45,13 @@ from penstock.sql.binding import (
     AnalysisError,
     Catalog,
     Entry,
+    Relation,
     bind_points,
     bind_query,
 )
 from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.complaints import Complaints
+from penstock.sql.changes import columns_of_star, reads_column
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.dialect import quote
 from penstock.sql.names import names_read
@@ -82,7 +86,10 @@ class Step:
 
 @dataclass(frozen=True)
 class _Verdict:
-    """What becomes of a declared definition; `anew`: it is dropped, and then created."""
+    """What becomes of a declared definition; `anew`: it is dropped, and then created.
+
+    A view `follows` where what it reads is replaced, and it is with it.
+    """
 
     name: str
     by: InFile
@@ -90,6 +97,7 @@ class _Verdict:
     reason: str = ""
     alterations: tuple[tuple[str, str], ...] = ()
     anew: bool = False
+    follows: bool = False
 
 
 def plan_of(steps: Sequence[Step]) -> PipelinePlan:
@@ -181,6 +189,10 @@ class _Comparison:
             return replace(found, name=name, change=Create, reason="", anew=False)
         return replace(found, name=stored)
 
+    def _called(self, name: Name) -> str:
+        """The spelling that a definition has, if there is one."""
+        return self._names.get(name.text.lower(), name.text)
+
     def _take(self, name: str) -> None:
         """Statements read the definition as it is."""
         self._entries[name] = self._stored[name]
@@ -201,7 +213,8 @@ class _Comparison:
         if not isinstance(old, SourceDefinition) or old.is_table:
             self._put(new.name, new)
             return _anew(one, old, "source")
-        reasons = differences(old, new)
+        marked = bool(columns_of_marks(schemes_of(old.name, self._definitions)))
+        reasons = differences(old, new, marked)
         if reasons:
             self._put(new.name, new)
             return _Verdict(old.name, one, Create, _listed(reasons), anew=True)
@@ -231,58 +244,68 @@ class _Comparison:
         return found if found.reason else replace(found, reason="its statement is another one")
 
     def _stream(self, one: InFile, statement: s.CreateStream, old: Any) -> _Verdict:
-        scene = Scene(self._catalog, self._analyser).after([statement])
-        self._entries[statement.name.text] = scene.catalog.entries[statement.name.text]
+        scene, name = Scene(self._catalog, self._analyser), self._called(statement.name)
+        found = scene.after([statement]).catalog.entries[statement.name.text]
+        self._entries[name] = found
         if isinstance(old, StreamDefinition) and _alike(_parsed(old.text), statement):
-            return _Verdict(statement.name.text, one, Unchanged)
-        found = _anew(one, old, "stream")
-        return found if found.reason else replace(found, reason="its statement is another one")
+            return _Verdict(name, one, Unchanged)
+        anew = _anew(one, old, "stream")
+        return anew if anew.reason else replace(anew, reason="its statement is another one")
 
     def _view(
         self, one: InFile, statement: s.CreateView, old: Any, before: Mapping[str, _Verdict]
     ) -> _Verdict:
-        name, query = statement.name.text, statement.query
+        name, query = self._called(statement.name), statement.query
         points = bind_points(query, self._catalog, self._analyser)
         if points is not None:
             self._entries[name] = points
-            if isinstance(old, ClockView):
-                same = old.points == points
-                reason = "its points in time are others"
-                return _Verdict(name, one, Unchanged if same else Create, reason, anew=not same)
-            return _anew(one, old, "view over the clock")
-        new = self._bound(statement)
-        reads = [read.lower() for read in names_read(query)]
-        moved = [
-            before[read] for read in reads if read in before and before[read].change is Replace
-        ]
-        stored = _parsed(old.text) if isinstance(old, ViewDefinition) and old.text else None
-        then = self._bound_as_it_was(stored)
-        self._entries |= catalog_of({name: ViewDefinition(new)}, None).entries
-        if not isinstance(old, ViewDefinition):
+            if isinstance(old, ClockView) and old.points == points:
+                return _Verdict(name, one, Unchanged)
+        else:
+            new = self._bound(statement)
+            then = self._as_it_is(old)
+            self._entries |= catalog_of({name: ViewDefinition(new)}, None).entries
+        if not isinstance(old, ViewDefinition | ClockView):
             return _anew(one, old, "view")
-        if stored is None:  # made from a plan, in Python
-            same = _say_the_same(old.meaning, new)
-            return _Verdict(name, one, Unchanged if same else Replace, "it says something else")
+        if points is not None or isinstance(old, ClockView):
+            return _Verdict(name, one, Replace, "its points in time are others")
+        reads = [before[read.lower()] for read in names_read(query) if read.lower() in before]
+        moved = [verdict for verdict in reads if verdict.change is Replace]
         if then is None and moved:
             return _Verdict(name, one, Create, _reads(moved), anew=True)
-        assert isinstance(stored, s.CreateView)
+        written = _parsed(old.text) if old.text else statement
         same = then is not None and _say_the_same(then, new)
-        if not same or _options(stored) != _options(statement):
+        if not same or _options(written) != _options(statement):
             return _Verdict(name, one, Replace, "it says something else")
-        if _columns_read(old.meaning) != _columns_read(new):
-            return _Verdict(name, one, Replace, "what it reads has other columns")
-        return _Verdict(name, one, Replace, _reads(moved)) if moved else _unchanged(name, one)
+        if moved and not _say_the_same(old.meaning, new):
+            return _Verdict(name, one, Replace, _reads(moved), follows=True)
+        return _Verdict(name, one, Unchanged)
 
-    def _bound(self, statement: s.CreateView) -> Node:
-        found = bind_query(statement.query, self._catalog, self._analyser, statement.columns)
-        return found.plan
+    def _bound(self, statement: s.CreateView, reads: Reads = ()) -> Node:
+        catalog = restricted(self._catalog, reads)
+        return bind_query(statement.query, catalog, self._analyser, statement.columns).plan
 
-    def _bound_as_it_was(self, stored: s.Statement | None) -> Node | None:
-        """What the statement of an existing view says now; None where it says nothing any more."""
-        if not isinstance(stored, s.CreateView):
+    def _as_it_is(self, old: Any) -> Node | None:
+        """What an existing view says when what it reads is changed, by the columns that there were
+        when it was created; None where it says nothing any more."""
+        if not isinstance(old, ViewDefinition):
             return None
+        if not old.text:  # made from a plan, in Python
+            return old.meaning
+        statement = _parsed(old.text)
+        assert isinstance(statement, s.CreateView)
+        query = statement.query
+        reads = old.reads or columns_read(query, Catalog(self._stored, self._time))
+        for name, columns in reads:
+            entry = self._entries.get(name)
+            there = entry.plan.schema.names if isinstance(entry, Relation) else columns
+            gone = {c.lower() for c in columns} - {c.lower() for c in there}
+            if gone and columns_of_star(query, name):
+                return None
+            if any(reads_column(query, name, column) for column in gone):
+                return None
         try:
-            return self._bound(stored)
+            return self._bound(statement, reads)
         except (PenstockError, AnalysisError):
             return None
 
@@ -416,11 +439,8 @@ def _changing(verdict: _Verdict, one: InFile) -> Iterator[Step]:
             for reason, alteration in verdict.alterations:
                 yield Step(one.file, statement, Alter(kind, verdict.name, reason, alteration))
         case kind_of_change if kind_of_change is Replace:
-            yield Step(
-                one.file,
-                statement,
-                Replace(kind, verdict.name, verdict.reason, replacing(statement)),
-            )
+            change = Replace(kind, verdict.name, verdict.reason, replacing(statement))
+            yield Step(one.file, None if verdict.follows else statement, change)
         case kind_of_change if kind_of_change is Unchanged:
             yield Step(one.file, statement, Unchanged(kind, verdict.name, "", text))
         case _:
@@ -460,18 +480,11 @@ def _parsed(text: str) -> s.Statement:
     return statement
 
 
-def _unchanged(name: str, one: InFile) -> _Verdict:
-    return _Verdict(name, one, Unchanged)
-
-
 def _anew(one: InFile, old: Any, kind: str) -> _Verdict:
     """A definition takes the place of one of another kind, if there is one."""
     reason = ""
     if old is not None and kind_of_definition(old).value.lower() != kind:
-        article = f"a {kind_of_definition(old).value.lower()}"
-        if isinstance(old, ClockView):
-            article = "a view over the clock"
-        reason = f"it was {article} and is a {kind}"
+        reason = f"it was a {kind_of_definition(old).value.lower()} and is a {kind}"
     return _Verdict("", one, Create, reason, anew=old is not None)
 
 
@@ -487,15 +500,9 @@ def _say_the_same(one: Node, other: Node) -> bool:
     return identities.of(rewrite(one)) == identities.of(rewrite(other))
 
 
-def _options(statement: s.CreateView) -> Any:
+def _options(statement: Any) -> Any:
     options = {key.lower(): value.lower() for key, value in statement.options}
     return options, statement.from_now
-
-
-def _columns_read(plan: Node) -> Any:
-    """What does not depend on the order of joins: the columns of a query and of what it reads."""
-    scans = {(node.name, node.schema) for node in plan.walk() if isinstance(node, Scan)}
-    return plan.schema, scans
 
 
 def _alike(one: Any, other: Any) -> bool:

@@ -7,6 +7,7 @@ killed in the middle begins again, and goes on.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -62,24 +63,27 @@ class Rollout:
             (statement,) = parse(change.statement)
             return self._commands.run(statement)
         if isinstance(change, Create) and statement is not None:
-            with self._engine.from_file(Declaration(step.file, statement.text)):
+            with self._engine.noting(Declared(change.name, Declaration(step.file, statement.text))):
                 return self._commands.run(statement)
         if isinstance(change, Replace) and isinstance(statement, s.CreateView):
-            result = self._commands.run(replace(statement, if_not_exists=False, replace=True))
-            self._declare(change.name, step.file, statement)
-            return result
+            replacing = replace(statement, if_not_exists=False, replace=True)
+            with self._declared(change.name, step.file, statement):
+                return self._commands.run(replacing)
         if isinstance(change, Unchanged) and statement is not None:
-            self._declare(change.name, step.file, statement)
-            return None
+            with self._declared(change.name, step.file, statement):
+                return None
         if isinstance(statement, s.Punctuate):
             return self._punctuate(statement)
         return None if statement is None else self._commands.run(statement)
 
-    def _declare(self, name: str, file: str, statement: s.Statement) -> None:
+    def _declared(
+        self, name: str, file: str, statement: s.Statement
+    ) -> AbstractContextManager[None]:
         """Note that a definition that is from a file is from this one now, as it is there."""
         found, known = Declaration(file, statement.text), self._engine.manifest.declared.get(name)
-        if known is not None and known != found:
-            self._engine.commit(Declared(name, found))
+        if known is None or known == found:
+            return nullcontext()
+        return self._engine.noting(Declared(name, found))
 
     def _punctuate(self, statement: s.Punctuate) -> Result | None:
         """What was said once holds for ever, and is not said again."""
@@ -91,6 +95,5 @@ class Rollout:
         words = to_sql(statement)
         if words in self._engine.manifest.once.get(source, ()):
             return None
-        result = self._commands.run(statement)
-        self._engine.commit(Once(source, words))
-        return result
+        with self._engine.noting(Once(source, words)):
+            return self._commands.run(statement)

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from penstock.runtime.feeds import StreamFeed
 from penstock.runtime.sources import SourceDefinition
+from penstock.runtime.widening import is_wider
 from penstock.sql import statements as s
 from penstock.sql.binding.types import shown
 from penstock.sql.dialect import quote
@@ -22,8 +23,11 @@ _FIELDS = {
 }
 
 
-def differences(old: SourceDefinition, new: SourceDefinition) -> list[str]:
-    """Why the rows of a source cannot go on under its new statement."""
+def differences(old: SourceDefinition, new: SourceDefinition, marked: bool) -> list[str]:
+    """Why the rows of a source cannot go on under its new statement.
+
+    With punctuations in its rows it is `marked`.
+    """
     found = []
     if (old.arrival, (old.time or "").lower()) != (new.arrival, (new.time or "").lower()):
         found.append("its event time is another column")
@@ -36,7 +40,21 @@ def differences(old: SourceDefinition, new: SourceDefinition) -> list[str]:
         found.append("its rows come from elsewhere")
     left = {n.lower() for n in old.schema.names} - {n.lower() for n in new.schema.names}
     found += [f"column {name} is left out" for name in old.schema.names if name.lower() in left]
+    fields = {field.name.lower(): field for field in old.schema}
+    for field in new.schema:
+        before = fields.get(field.name.lower())
+        if before is None:
+            if marked:
+                found.append(f"column {field.name} is new, and its rows hold punctuations")
+        elif before.type != field.type and not _widens(old, before, field.type):
+            found.append(f"column {field.name} was {shown(before.type)}, is {shown(field.type)}")
     return found
+
+
+def _widens(source: SourceDefinition, column: pa.Field, kind: pa.DataType) -> bool:
+    """Whether a column can have another type, and the rows so far be as they are."""
+    times = (source.time, source.until, source.weight)
+    return is_wider(column.type, kind) and column.name not in times and source.promised is None
 
 
 def _feed(source: SourceDefinition) -> Any:
@@ -67,7 +85,10 @@ def alterations_of(
                     f"ALTER SOURCE {table} ADD COLUMN {quote(column.name)} {column.type}",
                 )
             )
-            schema = schema.append(field)
+            end = len(schema)
+            if old.arrival and old.time is not None:
+                end = schema.get_field_index(old.time)
+            schema = schema.insert(end, field)
         elif schema.field(place).type != field.type:
             was = schema.field(place)
             found.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, TypeVar, get_args
 
@@ -445,6 +445,7 @@ class ViewRenamed:
             needs=needs,
             failures=failures,
             replaced=named(m.replaced),
+            declared=named(m.declared),
         )
 
 
@@ -530,6 +531,13 @@ Action: TypeAlias = (
     | Failed
     | Resumed
 )
+
+
+def is_noted(note: Declared | Once, actions: Sequence[Action]) -> bool:
+    """Whether the actions do what a note is about."""
+    if isinstance(note, Declared):
+        return any(isinstance(one, Defined) and one.name == note.name for one in actions)
+    return any(isinstance(one, Punctuated) and one.source == note.source for one in actions)
 
 
 def action_to_json(action: Action) -> dict[str, Any]:
