@@ -31,7 +31,7 @@ from penstock.errors import PlanError, StateError
 from penstock.runtime import checkpoints
 from penstock.runtime.files import RUNS
 from penstock.runtime.places import local_path
-from penstock.state.log import LAYOUT, head_name, log_files, read_manifest
+from penstock.state.log import LAYOUT, log_files, read_manifest, write_head
 from penstock.state.manifest import Manifest, SourceState
 from penstock.state.storage import storage_errors
 
@@ -179,9 +179,7 @@ class _Copy:
             if int(path.stem) <= manifest.version:
                 self._add(f"{LOG}/{path.name}")
         if manifest.layout == LAYOUT:
-            name = f"{LOG}/{head_name(manifest)}"
-            (self._staging / name).touch()
-            self.sums[name] = (0, 0)
+            self.sums[f"{LOG}/{write_head(folder, manifest).name}"] = (0, 0)
         try:
             same = read_manifest(folder) == manifest
         except StateError:
