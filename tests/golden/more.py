@@ -25,7 +25,8 @@ from tests.golden.pipeline import Outcome, archive, deliver, in_small_parts, row
 
 PIPELINE = """
 CREATE SOURCE clicks (person STRING, page STRING NOT NULL,
-  spent BIGINT CHECK (spent BETWEEN -50 AND 99), at TIMESTAMP) EVENT TIME at DELAY INTERVAL 5 SECONDS;
+  spent BIGINT CHECK (spent BETWEEN -50 AND 99), at TIMESTAMP)
+  EVENT TIME at DELAY INTERVAL 5 SECONDS;
 CREATE SOURCE prices (item BIGINT, price DECIMAL(10, 2), op STRING, at TIMESTAMP) EVENT TIME at;
 CREATE STREAM offers OVER prices KEY (item) OP op;
 CREATE VIEW visits AS
