@@ -21,6 +21,7 @@ from penstock.runtime.sources import SourceDefinition, input_area, late_area
 from penstock.state import layout_2
 from penstock.state.manifest import Manifest, held_area
 from penstock.state.run import AreaSpec
+from penstock.state.storage import storage_errors
 from penstock.state.store import RunRef
 
 LOG = "log"
@@ -89,7 +90,9 @@ def references(manifest: Manifest) -> Iterator[tuple[str, RunRef, bool]]:
 def existing_directory(path: str | Path) -> Path:
     """A state directory that a user names; an error where there is none."""
     directory = local_path(path, "name a directory of this machine, or a mounted one")
-    if not any((directory / part).is_dir() for part in (LOG, RUNS)):
+    with storage_errors(directory):
+        is_state = any((directory / part).is_dir() for part in (LOG, RUNS))
+    if not is_state:
         raise PlanError(
             f"{directory} is not a state directory. Those that `penstock run --path DIR` and "
             "penstock.connect(DIR) write hold a folder log"
