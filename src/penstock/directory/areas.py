@@ -18,6 +18,7 @@ from penstock.runtime.files import RUNS
 from penstock.runtime.places import local_path
 from penstock.runtime.rejected import rejected_area
 from penstock.runtime.sources import SourceDefinition, input_area, late_area
+from penstock.runtime.state_names import check_named
 from penstock.state import layout_2
 from penstock.state.manifest import Manifest, held_area
 from penstock.state.run import AreaSpec
@@ -52,6 +53,11 @@ class Defined:
     @property
     def sources(self) -> Mapping[str, SourceDefinition]:
         return of_kind(SourceDefinition, self.definitions)
+
+    def check(self, log: Path, manifest: Manifest) -> None:
+        """An error where the state that the log names is not what this version makes of the views,
+        or is not there."""
+        check_named(log, manifest, self.running, self.program)
 
     def specs(self, manifest: Manifest) -> dict[str, AreaSpec]:
         """What the areas hold, by the names that they have in the manifest."""

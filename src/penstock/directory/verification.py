@@ -20,7 +20,6 @@ from penstock.directory.listing import LIST, listed_in
 from penstock.errors import ArgumentError, PenstockError, StateError, brief
 from penstock.runtime import checkpoints
 from penstock.runtime.files import RUNS
-from penstock.runtime.state_names import check_named
 from penstock.state.log import check_log, log_files, read_manifest
 from penstock.state.manifest import Manifest, SourceState
 from penstock.state.run import AreaSpec
@@ -154,7 +153,7 @@ def _of_meaning(log: Path, manifest: Manifest, defined: Defined) -> Iterator[Pro
     """Whether what the log names is defined, and what the views need is named."""
     if manifest.layout != 2:
         try:
-            check_named(log, manifest, defined.running, defined.program)
+            defined.check(log, manifest)
         except StateError as error:
             yield Problem(log, _reason(error))
     for kind, names, there in (
