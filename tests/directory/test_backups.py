@@ -15,6 +15,7 @@ import pytest
 
 import penstock
 from penstock.directory import backups
+from penstock.directory.staging import staged
 from penstock.errors import PlanError, StateError
 from penstock.runtime import checkpoints
 from penstock.runtime.options import Options
@@ -146,7 +147,7 @@ def test_what_a_killed_backup_left_goes_and_what_another_writes_stays(
     others = [tmp_path / f"other.unfinished-{'0' * 32}", tmp_path / "backup.unfinished-mine"]
     for path in others:
         path.mkdir()
-    with backups.staged(tmp_path / "backup", "a backup") as staging:
+    with staged(tmp_path / "backup", "a backup") as staging:
         penstock.backup(full, tmp_path / "backup")
         assert staging.exists()
         assert not left.exists()
@@ -161,7 +162,7 @@ def test_a_file_that_the_writer_deletes_meanwhile_is_not_missed(
     db = local_session(tmp_path / "state", Options(tasks=1, grace=0.0))
     db.sql("CREATE SOURCE s (k INT, t INT) EVENT TIME t")
     db.sql("CREATE VIEW v AS SELECT k, count(*) AS n FROM s [RANGE 5] GROUP BY k")
-    read, steps = backups.read_manifest, iter(range(1, 5))
+    read, steps = read_manifest, iter(range(1, 5))
 
     def reads(directory: Path) -> Any:
         found = read(directory)

@@ -55,7 +55,7 @@ def test_a_kill_leaves_the_old_layout_or_the_new_one(old: Path, tmp_path: Path) 
             ("os.fsync", False),
             ("os.link", False),
             ("os.link", True),
-            ("penstock.state.log.head_name", True),
+            ("penstock.state.log._head_name", True),
             ("penstock.state.log.Log.commit", True),
         )
     ):

@@ -170,13 +170,15 @@ def test_a_directory_that_is_written_to_meanwhile(tmp_path: Path) -> None:
     assert penstock.verify(tmp_path / "state").is_whole
 
 
-def test_what_is_no_state_directory(tmp_path: Path) -> None:
+def test_what_is_no_state_directory(state: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for path in (tmp_path, tmp_path / "nowhere", tmp_path / "file"):
         with pytest.raises(PlanError, match="is not a state directory"):
             penstock.verify(path)
     with pytest.raises(PlanError, match="not on this machine"):
         penstock.verify("s3://bucket/state")
+    with pytest.raises(penstock.ArgumentError, match="Found 3 for watch"):
+        penstock.verify(state, 3)  # type: ignore[arg-type]
     (tmp_path / "log").mkdir()
     assert penstock.verify(tmp_path).is_whole  # of a process that was killed as it began
 

@@ -66,9 +66,9 @@ def move_and_rename() -> int:
 
 def _continue(directory: Path, kind: str, outcome: Path) -> None:
     """Continue a directory, and write what comes of it."""
-    pipeline = importlib.import_module("tests.golden.pipeline")
+    kinds = importlib.import_module("tests.golden.kinds")
     moved = move_and_rename()
-    found = pipeline.continued(directory, pipeline.OPTIONS[kind])
+    found = kinds.CONTINUED[kind](directory)
     outcome.write_bytes(pickle.dumps((moved, vars(found))))
 
 

@@ -14,7 +14,7 @@ import sys
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -25,6 +25,7 @@ from typing import Any, TypeAlias
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.state import compaction
+from penstock.state.manifest import Manifest
 from penstock.testing import local_session
 
 HERE = Path(__file__).parent
@@ -100,7 +101,7 @@ def opened(directory: Path, options: Options) -> Session:
         session.create_table("people", _table())
         session.sql(PIPELINE + OVER_THE_TABLE)
     for name in SINKS:
-        session.view(name).sink(partial(_deliver, directory / "sinks" / name), name=name)
+        session.view(name).sink(partial(deliver, directory / "sinks" / name), name=name)
     return session
 
 
@@ -111,16 +112,16 @@ def _table() -> Any:
     return pa.table({"name": pa.array(names), "id": pa.array(ids, pa.int64())})
 
 
-def _deliver(folder: Path, rows: Any, version: int) -> None:
+def deliver(folder: Path, rows: Any, version: int) -> None:
     """Each version in a file of its own; again: the same."""
     folder.mkdir(parents=True, exist_ok=True)
-    path, found = folder / f"{version}.json", sorted(map(list, _rows(rows)), key=repr)
-    text = json.dumps(found)
+    path, found = folder / f"{version}.json", sorted(map(list, rows_of(rows)), key=repr)
+    text = json.dumps(found, default=str)
     assert not path.exists() or json.loads(path.read_text()) == json.loads(text), path
     path.write_text(text)
 
 
-def _rows(frame: Any) -> Iterator[tuple[Any, ...]]:
+def rows_of(frame: Any) -> Iterator[tuple[Any, ...]]:
     table = frame.toArrow()
     yield from zip(*(column.to_pylist() for column in table.columns), strict=True)
 
@@ -149,6 +150,11 @@ def move(session: Session, step: int) -> None:
 
 
 def outcome(session: Session, directory: Path) -> Outcome:
+    return total(session, directory, SINKS)
+
+
+def total(session: Session, directory: Path, sinks: Sequence[str]) -> Outcome:
+    """All that a session tells, and what its sinks have written."""
     engine = session.engine
     views = {name: session.view(name) for name in engine.views}
     states = {name: engine.source_state(name) for name in engine.sources}
@@ -158,14 +164,14 @@ def outcome(session: Session, directory: Path) -> Outcome:
             for path in (directory / "sinks" / name).glob("*.json")
             for row in json.loads(path.read_text())
         )
-        for name in SINKS
+        for name in sinks
     }
     return Outcome(
-        changes={name: Counter(_rows(view.changes())) for name, view in views.items()},
-        snapshots={name: Counter(_rows(view.snapshot())) for name, view in views.items()},
-        histories={name: Counter(_rows(view.history())) for name, view in views.items()},
+        changes={name: Counter(rows_of(view.changes())) for name, view in views.items()},
+        snapshots={name: Counter(rows_of(view.snapshot())) for name, view in views.items()},
+        histories={name: Counter(rows_of(view.history())) for name, view in views.items()},
         delivered=delivered,
-        late={n: Counter(_rows(session.source(n).late())) for n in states if n != "people"},
+        late={n: Counter(rows_of(session.source(n).late())) for n in states if n != "people"},
         received={name: (state.accepted, state.late) for name, state in states.items()},
     )
 
@@ -201,7 +207,7 @@ def unpacked(archive: Path, directory: Path) -> Path:
 
 
 @contextmanager
-def _small_parts() -> Iterator[None]:
+def in_small_parts() -> Iterator[None]:
     before, compaction.PART = compaction.PART, PART
     try:
         yield
@@ -211,23 +217,28 @@ def _small_parts() -> Iterator[None]:
 
 def _make(name: str) -> None:
     for kind, options in OPTIONS.items():
-        with tempfile.TemporaryDirectory() as scratch, _small_parts():
+        with tempfile.TemporaryDirectory() as scratch, in_small_parts():
             directory = Path(scratch)
             session = opened(directory, options)
             for step in range(CUT):
                 move(session, step)
-            merging = [
-                area
-                for area, state in session.engine.manifest.areas.items()
-                if any(ref.into for ref in state.refs)
-            ]
-            assert merging, "no merge is under way: choose another CUT or PART"
-            session.close()
-            (directory / "state" / "log" / "writer.lock").unlink()
-            with tarfile.open(HERE / f"{name}-{kind}.tar.xz", "w:xz") as tar:
-                for path in sorted(directory.iterdir()):
-                    tar.add(path, path.name, filter=_anonymous)
-        print(name, kind, len(merging), "merges under way")
+            assert merges(session.engine.manifest), "no merge is under way: choose another CUT"
+            archive(session, directory, f"{name}-{kind}")
+
+
+def archive(session: Session, directory: Path, name: str) -> None:
+    """Close a session, and keep its directory beside this file."""
+    session.close()
+    (directory / "state" / "log" / "writer.lock").unlink()
+    with tarfile.open(HERE / f"{name}.tar.xz", "w:xz") as tar:
+        for path in sorted(directory.iterdir()):
+            tar.add(path, path.name, filter=_anonymous)
+    print(name)
+
+
+def merges(manifest: Manifest) -> list[str]:
+    """The areas that are being merged."""
+    return [name for name, area in manifest.areas.items() if any(ref.into for ref in area.refs)]
 
 
 def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -74,6 +74,10 @@ def calls(db: penstock.Session) -> Iterator[tuple[str, Any]]:
     yield "connect", penstock.connect
     yield "view", penstock.view
     yield "register", penstock.register
+    yield "verify", penstock.verify
+    yield "backup", penstock.backup
+    yield "restore", penstock.restore
+    yield "upgrade", penstock.upgrade
 
 
 def test_nonsense_is_refused_or_carried_out(db: penstock.Session) -> None:

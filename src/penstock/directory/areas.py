@@ -18,9 +18,11 @@ from penstock.runtime.files import RUNS
 from penstock.runtime.places import local_path
 from penstock.runtime.rejected import rejected_area
 from penstock.runtime.sources import SourceDefinition, input_area, late_area
+from penstock.runtime.state_names import check_named
 from penstock.state import layout_2
 from penstock.state.manifest import Manifest, held_area
 from penstock.state.run import AreaSpec
+from penstock.state.storage import storage_errors
 from penstock.state.store import RunRef
 
 LOG = "log"
@@ -51,6 +53,11 @@ class Defined:
     @property
     def sources(self) -> Mapping[str, SourceDefinition]:
         return of_kind(SourceDefinition, self.definitions)
+
+    def check(self, log: Path, manifest: Manifest) -> None:
+        """An error where the state that the log names is not what this version makes of the views,
+        or is not there."""
+        check_named(log, manifest, self.running, self.program)
 
     def specs(self, manifest: Manifest) -> dict[str, AreaSpec]:
         """What the areas hold, by the names that they have in the manifest."""
@@ -89,7 +96,9 @@ def references(manifest: Manifest) -> Iterator[tuple[str, RunRef, bool]]:
 def existing_directory(path: str | Path) -> Path:
     """A state directory that a user names; an error where there is none."""
     directory = local_path(path, "name a directory of this machine, or a mounted one")
-    if not any((directory / part).is_dir() for part in (LOG, RUNS)):
+    with storage_errors(directory):
+        is_state = any((directory / part).is_dir() for part in (LOG, RUNS))
+    if not is_state:
         raise PlanError(
             f"{directory} is not a state directory. Those that `penstock run --path DIR` and "
             "penstock.connect(DIR) write hold a folder log"

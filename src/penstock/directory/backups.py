@@ -26,12 +26,12 @@ from penstock.boundary import public
 from penstock.directory.areas import LOG, existing_directory
 from penstock.directory.listing import listed_in, write_list
 from penstock.directory.staging import check_vacant, staged
-from penstock.directory.verification import Verification, Watch, nobody, verified
+from penstock.directory.verification import Verification, Watch, verified, watching
 from penstock.errors import PlanError, StateError
 from penstock.runtime import checkpoints
 from penstock.runtime.files import RUNS
 from penstock.runtime.places import local_path
-from penstock.state.log import LAYOUT, head_name, log_files, read_manifest
+from penstock.state.log import LAYOUT, log_files, read_manifest, write_head
 from penstock.state.manifest import Manifest, SourceState
 from penstock.state.storage import storage_errors
 
@@ -60,10 +60,10 @@ def backup(
 
     With `link`, files of runs are hard links: they take no place, and are on the same disk.
     """
-    source, to = existing_directory(path), _new_directory(target)
+    source, to, watch = existing_directory(path), _new_directory(target), watching(watch)
     _check_apart(source, to)
     with storage_errors(source), staged(to, "a backup") as staging:
-        copy = _Copy(source, staging, link, watch or nobody)
+        copy = _Copy(source, staging, link, watch)
         manifest = copy.run()
         found = verified(staging)
         _check_whole(found, staging, source)
@@ -74,7 +74,7 @@ def backup(
 @public
 def restore(target: str | Path, path: str | Path, watch: Watch | None = None) -> Copied:
     """Copy a backup into a new state directory, where everything in it is as it was backed up."""
-    source, to = existing_directory(target), _new_directory(path)
+    source, to, watch = existing_directory(target), _new_directory(path), watching(watch)
     _check_apart(source, to)
     check_vacant(to, "a state directory that is restored")
     listed = listed_in(source)
@@ -85,7 +85,7 @@ def restore(target: str | Path, path: str | Path, watch: Watch | None = None) ->
             if found != (size, checksum):
                 raise StateError(source / name, "it is not the file that was backed up")
             done += size
-            (watch or nobody)(done, total)
+            watch(done, total)
         found_whole = verified(staging)
         _check_whole(found_whole, staging, source)
     return Copied(source, to, found_whole.version, len(listed), done)
@@ -96,7 +96,7 @@ def _new_directory(path: str | Path) -> Path:
 
 
 def _check_apart(source: Path, target: Path) -> None:
-    one, other = source.resolve(), target.resolve()
+    one, other = (Path(os.path.realpath(path)) for path in (source, target))
     if one == other or one in other.parents or other in one.parents:
         raise PlanError(f"{target} and {source} lie in one another; choose a directory elsewhere")
 
@@ -179,9 +179,7 @@ class _Copy:
             if int(path.stem) <= manifest.version:
                 self._add(f"{LOG}/{path.name}")
         if manifest.layout == LAYOUT:
-            name = f"{LOG}/{head_name(manifest)}"
-            (self._staging / name).touch()
-            self.sums[name] = (0, 0)
+            self.sums[f"{LOG}/{write_head(folder, manifest).name}"] = (0, 0)
         try:
             same = read_manifest(folder) == manifest
         except StateError:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from penstock.boundary import public
 from penstock.directory.areas import LOG, Defined, existing_directory
-from penstock.runtime.state_names import brought_up_to_date, check_named
+from penstock.runtime.state_names import brought_up_to_date
 from penstock.state.log import LAYOUT, Log, fold, read_manifest
 from penstock.state.manifest import Action, Founded, Manifest, Renamed
 from penstock.state.storage import storage_errors
@@ -63,7 +63,7 @@ def _planned(directory: Path, manifest: Manifest) -> tuple[Upgrade, list[Action]
     actions = [*brought_up_to_date(log, manifest, defined.views, defined.compiler, defined.graph)]
     version = manifest.version + bool(actions)
     after = fold(manifest, version, actions)
-    check_named(log, after, defined.running, defined.program)
+    defined.check(log, after)
     renamed: dict[str, str] = {}
     for action in actions:
         if isinstance(action, Renamed):

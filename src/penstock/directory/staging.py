@@ -51,9 +51,11 @@ def staged(target: Path, what: str) -> Iterator[Path]:
 
 def check_vacant(target: Path, what: str) -> None:
     """An error where there is something already."""
-    if target.is_dir() and not any(target.iterdir()):
-        return
-    if target.exists() or target.is_symlink():
+    with storage_errors(target):
+        if target.is_dir() and not any(target.iterdir()):
+            return
+        there = target.exists() or target.is_symlink()
+    if there:
         raise PlanError(f"{target} is there already, and not empty; {what} needs a new directory")
 
 

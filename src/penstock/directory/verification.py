@@ -17,14 +17,14 @@ import pyarrow as pa
 from penstock.boundary import public
 from penstock.directory.areas import LOG, Defined, existing_directory, references
 from penstock.directory.listing import LIST, listed_in
-from penstock.errors import PenstockError, StateError
+from penstock.errors import ArgumentError, PenstockError, StateError, brief
 from penstock.runtime import checkpoints
 from penstock.runtime.files import RUNS
-from penstock.runtime.state_names import check_named
 from penstock.state.log import check_log, log_files, read_manifest
 from penstock.state.manifest import Manifest, SourceState
 from penstock.state.run import AreaSpec
 from penstock.state.run_check import problems_of
+from penstock.state.storage import storage_errors
 from penstock.state.store import FileStore, RunRef
 
 Watch: TypeAlias = Callable[[int, int], None]
@@ -68,6 +68,13 @@ class Verification:
         return not self.problems
 
 
+def watching(watch: Watch | None) -> Watch:
+    """The watcher that a caller gives, or nobody."""
+    if watch is not None and not callable(watch):
+        raise ArgumentError(f"Found {brief(watch)} for watch, expected a function of two numbers.")
+    return watch or nobody
+
+
 def nobody(done: int, total: int) -> None:
     """For those who do not watch."""
 
@@ -78,7 +85,9 @@ def verify(path: str | Path, watch: Watch | None = None) -> Verification:
 
     Needs no Spark, and may be done while another process writes to the directory.
     """
-    return verified(existing_directory(path), watch or nobody)
+    directory, watch = existing_directory(path), watching(watch)
+    with storage_errors(directory):
+        return verified(directory, watch)
 
 
 def verified(directory: Path, watch: Watch = nobody) -> Verification:
@@ -144,7 +153,7 @@ def _of_meaning(log: Path, manifest: Manifest, defined: Defined) -> Iterator[Pro
     """Whether what the log names is defined, and what the views need is named."""
     if manifest.layout != 2:
         try:
-            check_named(log, manifest, defined.running, defined.program)
+            defined.check(log, manifest)
         except StateError as error:
             yield Problem(log, _reason(error))
     for kind, names, there in (

@@ -109,13 +109,13 @@ class Log:
                 f"the log is gone, and {runs} holds what only a log can tell the meaning of; "
                 "restore it, or begin anew with another path",
             )
-        (self._directory / head_name(Manifest())).touch()
+        (self._directory / _head_name(Manifest())).touch()
         for directory in (self._directory, *self._directory.parents[:2]):
             sync_directory(directory)
 
     def _point_to_newest(self) -> None:
         """Let the name of the head tell which entry is the newest, and its checksum."""
-        name = head_name(self.manifest)
+        name = _head_name(self.manifest)
         if self._head is None:
             (self._directory / name).touch()
         elif self._head.name != name:
@@ -186,9 +186,11 @@ def log_files(directory: Path) -> list[Path]:
     return sorted(p for p in found if p.suffix in (_ENTRY, _CHECKPOINT) and _number(p))
 
 
-def head_name(manifest: Manifest) -> str:
-    """The name of the head where the manifest is as of the newest entry."""
-    return f"{manifest.version:020d}-{manifest.checksum}{_HEAD}"
+def write_head(directory: Path, manifest: Manifest) -> Path:
+    """A head for a copy of a log, whose newest entry the manifest is as of."""
+    path = directory / _head_name(manifest)
+    path.touch()
+    return path
 
 
 def _problems(directory: Path, paths: Sequence[Path]) -> Iterator[StateError]:
@@ -313,6 +315,10 @@ def _check_head(directory: Path, head: Path | None, manifest: Manifest) -> None:
         raise StateError(entry, f"the newest entry of the log is gone ({head.name} names it)")
     if int(number) == manifest.version and checksum != manifest.checksum:
         raise StateError(entry, f"it is another entry than the one that {head.name} names")
+
+
+def _head_name(manifest: Manifest) -> str:
+    return f"{manifest.version:020d}-{manifest.checksum}{_HEAD}"
 
 
 def _number(path: Path) -> int:
