@@ -12,6 +12,10 @@ FOUND = (
     "SELECT percentile(DISTINCT DISTINCT v, 0.5) FROM s",
     "CREATE STREAM p2 OVER temperature KEY NULL PUNCTUATED BY ORDER (hour)",
     "SELECT k FROM a WHERE k IN (SELECT k FROM b WHERE k IS (SELECT (SELECT (SELECT w FROM a))))",
+    "FROM a |> ORDER BY t DESC |> LIMIT AGGREGATE |> 2 count(*) AS c, min([ROWS 0]) AS m",
+    "SELECT * FROM temps WHERE ts > NOW() - INTERVAL 5 5 MINUTES OR temp > 100",
+    "SELECT * FROM items WHERE NOW()",
+    "SELECT mean() AS m, any() AS n FROM a",
     "SELECT k FROM a WHERE k NOT IN (SELECT w FROM b WHERE k IS (SELECT (SELECT k IS NULL)))",
 )
 

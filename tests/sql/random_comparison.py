@@ -37,7 +37,8 @@ from penstock.testing.driver_jobs import SETTINGS, DriverJobs
 from penstock.testing.engine_runs import read_locally
 from penstock.testing.random_inputs import DECIMAL, POOL, Column, Row, random_value
 from penstock.testing.random_queries import Relation
-from penstock.testing.spark_queries import ARRAY, MAP, STRUCT, SparkQueries
+from penstock.testing.spark_queries import ARRAY, MAP, STRUCT
+from penstock.testing.spark_questions import SparkQuestions
 from tests.sql.comparison import Answer, answer_of, difference, failed
 from tests.sql.shrinking import shrunk
 
@@ -141,7 +142,7 @@ class Tally:
 def random_case(seed: int, count: int = QUERIES) -> Case:
     rng = Random(seed)
     tables = tuple(_table(rng, f"r{i}") for i in range(rng.randint(2, 4)))
-    queries = SparkQueries(rng, relations=[Relation(t.name, t.columns) for t in tables])
+    queries = SparkQuestions(rng, relations=[Relation(t.name, t.columns) for t in tables])
     queries.rich = rng.random() < 0.4
     texts = tuple(queries.question().text for _ in range(count))
     ways = [_way(rng, count, rng.random() < 0.7)]
@@ -236,7 +237,7 @@ class Comparison:
         try:
             return answer_of(self._oracle.sql(text).toArrow())
         except Exception as error:
-            return Answer(error=str(error).partition("\n")[0])
+            return Answer(error=str(error).strip().partition("\n")[0] or type(error).__name__)
 
     def _answers(self, case: Case, way: Way, impossible: Sequence[int]) -> Iterator[Named]:
         """The answers of the queries as views and ad hoc; a view whose rows fail is run alone."""

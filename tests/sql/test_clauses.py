@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pyarrow as pa
 import pytest
@@ -15,8 +18,17 @@ from penstock.algebra.plan import Node, Scan
 from penstock.errors import PenstockError, UnsupportedError
 from penstock.sql import parse
 from penstock.sql.binding import Catalog, Relation, bind_query
+from penstock.sql.binding import clauses as reading
 from penstock.sql.binding.aggregates import parts_of
-from penstock.sql.binding.clauses import MEANINGLESS, READ, REFUSED, TEXT, check_read
+from penstock.sql.binding.clauses import (
+    MEANINGLESS,
+    READ,
+    REFUSED,
+    TEXT,
+    check_read,
+    writing,
+    written,
+)
 from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.context import Binding
 from penstock.sql.binding.local_analyser import LocalAnalyser
@@ -152,6 +164,82 @@ def test_functions_of_spark_have_all_their_arguments_read() -> None:
             if not all(f"C{i}" in text for i in range(count)):
                 unread.append((name, text))
     assert not unread
+
+
+def test_functions_of_spark_are_bound_or_refused_with_any_number_of_arguments() -> None:
+    """Nothing that sqlglot says of a function that it cannot build comes through."""
+    for name in sorted(StatementParser.FUNCTIONS):
+        for count in range(6):
+            args = ", ".join(f"c{i}" for i in range(count))
+            with suppress(PenstockError):
+                (query,) = parse(f"SELECT {name}({args}) FROM s")
+                assert isinstance(query, Query)
+                outcome(query.tree)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "concat_ws('-', k, 'x')",
+        "map_concat(map(v, 1), map(v, 2))[v]",
+        "map_concat(map(k, map(v, 1)), map('a', map(1, 2)))['a'][1]",
+        "to_char(v, '999')",
+        "max_by((CAST(v AS INT) % 3), t)",
+        "min_by((CAST(5 AS BIGINT) <=> v), t)",
+        "any((v = 1))",
+    ],
+)
+def test_functions_of_spark_that_were_refused_once(text: str) -> None:
+    (query,) = parse(f"SELECT {text} AS x FROM s")
+    assert isinstance(query, Query)
+    assert not outcome(query.tree)
+
+
+def _probed() -> list[exp.Expr]:
+    """Nodes that are text for Spark, of which many look alike from above."""
+    maps = ("map(v, 1)", "map('a', v)", "map()", "map(k, v, 1, 2)", "m", "map(map(1, v), 2)")
+    around = ("map_concat({0}, {1})", "map_concat({1}, {0})[v]", "map_keys({0})", "f(g({0}), 'x')")
+    others = ("concat_ws('-', k, 'x')", "last_day(k, 'YEAR')", "f(h(v))", "f(g(v))", "f(g(1))")
+    texts = [form.format(a, c) for form in around for a in maps for c in maps] + list(others)
+    trees = [query.tree for text in texts for query in parse(f"SELECT {text}")]  # type: ignore[union-attr]
+    nodes = [node for tree in trees for node in tree.walk()]
+    return [n for n in nodes if isinstance(n, exp.Condition) and type(n) not in READ]
+
+
+def test_what_is_left_unread_does_not_depend_on_what_was_asked_before() -> None:
+    """In any order of statements, and in threads: the text is a function of the node alone."""
+    nodes = _probed()
+    alone = [written(node) for node in nodes]
+    refused = {node.key for node, found in zip(nodes, alone, strict=True) if found.objection}
+    assert refused == {"lastday"}
+    for seed in range(6):
+        order = Random(seed).sample(range(len(nodes)), len(nodes))
+        with forgotten():
+            assert [writing(nodes[i]) for i in order] == [alone[i] for i in order]
+    with forgotten(), ThreadPoolExecutor(4) as threads:
+        orders = [Random(seed).sample(range(len(nodes)), len(nodes)) for seed in range(4)]
+        found = threads.map(lambda order: [writing(nodes[i]) for i in order], orders)
+        assert list(found) == [[alone[i] for i in order] for order in orders]
+
+
+def test_trees_that_are_looked_at_stay_as_they_are() -> None:
+    for node in _probed():
+        before = repr(node)
+        written(node)
+        writing(node)
+        assert repr(node) == before
+
+
+@contextmanager
+def forgotten() -> Iterator[None]:
+    """Nothing is known of any node, and what becomes known is forgotten."""
+    known = dict(reading._known)
+    reading._known.clear()
+    try:
+        yield
+    finally:
+        reading._known.clear()
+        reading._known.update(known)
 
 
 # --- by changing what is accepted ---------------------------------------------------------------

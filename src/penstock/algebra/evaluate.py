@@ -27,6 +27,7 @@ from penstock.algebra.expr import (
     Expr,
     Literal,
     Lookup,
+    narrows,
     takes,
 )
 from penstock.algebra.formats import formatted
@@ -83,7 +84,7 @@ def evaluate_ints(expr: Expr, x: Elements, null: int = INF) -> Ints:
 def _can_fail(expr: Expr) -> bool:
     """Whether a value may be an error; what SQL does not look at must not be evaluated then."""
     match expr:
-        case Call("cast", (arg,)) if pa.types.is_date(arg.type):
+        case Call("cast", (arg,)) if pa.types.is_date(arg.type) or narrows(expr):
             return True
         case Call(function, args):
             return function in (*ARITHMETIC, "negative") or any(map(_can_fail, args))

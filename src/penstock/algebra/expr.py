@@ -166,7 +166,7 @@ def takes(call: Call) -> bool:
     types = [arg.type for arg in call.args]
     match call.function:
         case "cast":
-            return len(types) == 1 and _widens(types[0], call.type)
+            return len(types) == 1 and (widens(types[0], call.type) or narrows(call))
         case "unix_micros":
             return types == [_INSTANT] and call.type == pa.int64()
         case "timestamp_micros":
@@ -190,7 +190,13 @@ def takes(call: Call) -> bool:
     return True
 
 
-def _widens(kind: pa.DataType, other: pa.DataType) -> bool:
+def narrows(cast: Call) -> bool:
+    """Whether a cast makes a smaller whole number of one: an error where it has no room."""
+    (arg,) = cast.args
+    return arg.type in _WHOLE and cast.type in _WHOLE[: _WHOLE.index(arg.type)]
+
+
+def widens(kind: pa.DataType, other: pa.DataType) -> bool:
     """Whether one type's values fit the other, the nearest double if not they; all clocks are UTC.
 
     So a day becomes its midnight, and a time without a zone the same time in UTC.

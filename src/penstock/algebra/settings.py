@@ -25,6 +25,7 @@ from penstock.algebra.expr import (
     Call,
     Expr,
     Literal,
+    narrows,
     takes,
 )
 
@@ -106,7 +107,8 @@ def is_neutral(call: Call) -> bool:
     """Whether a function means the same under all settings."""
     kinds = [arg.type for arg in call.args]
     if call.function == "cast":
-        return takes(call) and not any(map(pa.types.is_temporal, (*kinds, call.type)))
+        temporal = any(map(pa.types.is_temporal, (*kinds, call.type)))
+        return takes(call) and not temporal and not narrows(call)
     return call.function in (*LOGIC, *COMPARISONS, *CONVERSIONS)
 
 
@@ -122,6 +124,8 @@ def holds_under(settings: Settings, expr: Expr) -> bool:
                 return True
             if others(settings):
                 return False
+            if function == "cast" and narrows(expr):
+                return is_ansi(settings)
             if function in (*ARITHMETIC, "negative"):
                 return is_ansi(settings) or (
                     pa.types.is_decimal(expr.type) or (function in "+-*" and _is_double(expr))

@@ -40,7 +40,10 @@ class Penstock(Spark):
             kind: transform
             for kind, transform in SparkGenerator.TRANSFORMS.items()
             if kind not in (exp.Select, exp.WithinGroup)
-        } | {exp.UnixDate: lambda self, e: self.func("UNIX_DATE", e.this)}
+        } | {
+            exp.ToChar: lambda self, e: self.func("TO_CHAR", e.this, e.args.get("format")),
+            exp.UnixDate: lambda self, e: self.func("UNIX_DATE", e.this),
+        }
 
         def unsupported(self, message: str) -> None:
             """Told to whoever asks. A text that is written all the same makes no warning: what it

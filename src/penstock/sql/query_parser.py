@@ -79,6 +79,10 @@ OPERANDS = {
 }
 
 
+BUILDING = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""How sqlglot fails to build a function of its arguments."""
+
+
 class QueryParser(WordParser):
     NO_PAREN_FUNCTION_PARSERS: t.ClassVar = {
         **WordParser.NO_PAREN_FUNCTION_PARSERS,
@@ -505,8 +509,8 @@ class QueryParser(WordParser):
         self._calls.append(start)
         try:
             found = super()._parse_function_call(functions, anonymous, optional_parens, any_token)
-        except IndexError:  # sqlglot takes an argument that is not there
-            self.refuse(f"{start.text} has too few arguments.", start)
+        except BUILDING:  # sqlglot takes an argument that is not there, or another than it is
+            self.refuse(f"{start.text} has too few arguments here, or others than it takes.", start)
         self._calls.pop()
         if found is not None:
             kept = {node.meta.get("start") for node in found.walk()}

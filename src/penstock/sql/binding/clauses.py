@@ -343,7 +343,7 @@ MEANINGLESS: dict[type[exp.Expr], Mapping[str, str]] = {
     exp.TimestampTrunc: {"unit": _DEFAULT},
     exp.Bracket: {"offset": _OWN, "safe": _OWN},
     exp.Concat: {"safe": _OWN},
-    exp.ConcatWs: {"safe": _OWN},
+    exp.ConcatWs: {"safe": _OWN, "flatten": _OWN},
     exp.Greatest: {"ignore_nulls": _OWN},
     exp.Least: {"ignore_nulls": _OWN},
     exp.RegexpExtract: {"group": _DEFAULT, "null_if_pos_overflow": _OWN},

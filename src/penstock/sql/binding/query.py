@@ -6,7 +6,7 @@ resolved reads columns of the plan so far; what a clause computes becomes column
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
@@ -44,7 +44,7 @@ from penstock.sql.binding.joins import conjuncts, filtered
 from penstock.sql.binding.ranking import Ranking
 from penstock.sql.binding.relations import Relations
 from penstock.sql.binding.scalars import bound_column, names_in, placed, unwrapped
-from penstock.sql.binding.scopes import Item, Scope
+from penstock.sql.binding.scopes import Item, Scope, columns_of
 from penstock.sql.row_order import limited, ordered_in, put_limit
 from penstock.sql.text import one_of
 
@@ -352,6 +352,11 @@ class QueryBinder:
         if clause is None:
             return []
         names = {name.lower(): value for name, value in outputs}
+        twice = {
+            name.lower()
+            for name, value in outputs
+            if name and value.sql() != names[name.lower()].sql()
+        }
         keys = []
         for ordered in clause.expressions:
             ordered = ordered if isinstance(ordered, exp.Ordered) else exp.Ordered(this=ordered)
@@ -362,12 +367,32 @@ class QueryBinder:
                     continue
                 case exp.Literal(is_string=False, this=text) if str(text).isdigit():
                     value = self._by_position(int(text), outputs, this)
-                case exp.Column() if not this.table and this.name.lower() in names:
-                    value = names[this.name.lower()]
                 case _:
-                    value = self.b.names.resolve(this, replace(scope, aliases=names))
+                    value = self._by_names(this, names, twice)
+                    value = self.b.names.resolve(value, replace(scope, aliases=names))
             keys.append(_ordered_by(ordered, value))
         return keys if tree.args.get("limit") or tree.args.get("offset") else []
+
+    def _by_names(
+        self, tree: exp.Expr, names: Mapping[str, exp.Expr], twice: Container[str]
+    ) -> exp.Expr:
+        """The tree, where a name alone is the column of the select list that is called so, if one
+        is: rather than that of a relation, but for what is aggregated."""
+        root = exp.Paren(this=tree.copy())
+        inside = {id(n) for call in self.grouping.aggregates(root) for n in call.walk()}
+        for column in list(columns_of(root)):
+            name = column.name.lower()
+            if len(column.parts) > 1 or name not in names or id(column) in inside:
+                continue
+            if name in twice:
+                self.b.complaints.wrong(
+                    f"There are two columns {column.name} in the select list. Give one another "
+                    "name, or write its number: ORDER BY 1.",
+                    column,
+                )
+            value = placed(names[name].copy(), column)
+            column.replace(value if column.parent is root else exp.Paren(this=value))
+        return root.this
 
     def _by_position(
         self, position: int, outputs: Sequence[tuple[str, exp.Expr]], at: exp.Expr

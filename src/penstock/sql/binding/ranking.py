@@ -14,7 +14,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra.aggregates import AggregateCall
-from penstock.algebra.expr import Call, Column, Expr, Literal, compare, conjunction
+from penstock.algebra.expr import Call, Column, Expr, Literal, cast, compare, conjunction
 from penstock.algebra.plan import (
     Aggregate,
     Equality,
@@ -83,11 +83,12 @@ class Ranking:
         call = node.this
         if type(call) in RANKS:
             self._need_order(over, node)
-            number = self._b.fresh(call.sql(Penstock).lower())
+            number = self._b.fresh("number")
             kind = RANKS[type(call)]
-            return frame.over(Rank(frame.plan, over.partition, over.order, None, kind, number)), (
-                number
-            )
+            ranked = Rank(frame.plan, over.partition, over.order, None, kind, number)
+            value = cast(Column(number, pa.int64()), pa.int32())  # as Spark has it
+            shown = self._b.fresh(call.sql(Penstock).lower())
+            return frame.over(Map(ranked, (*kept(frame.plan), (shown, value)))), shown
         if isinstance(call, exp.Lag | exp.Lead):
             self._need_order(over, node)
             return self._neighbour(call, frame, over)

@@ -92,7 +92,7 @@ class Names:
     def resolve(self, tree: exp.Expr, scope: Scope) -> exp.Expr:
         """A copy of the tree whose names are columns of plans; queries in it stay as they are."""
         root = exp.Paren(this=tree.copy())
-        for column in list(_columns(root.this)):
+        for column in list(columns_of(root.this)):
             column.replace(self._resolved(column, scope))
         return root.this
 
@@ -113,8 +113,11 @@ class Names:
 
     def _one(self, found: list[Item], at: exp.Column, depth: int) -> exp.Expr:
         if len(found) > 1:
-            owners = one_of(f"{i.relation}.{i.name}" for i in found if i.relation)
-            self.complaints.wrong(f"Column {at.name} is ambiguous. Write {owners}.", at)
+            owners = dict.fromkeys(f"{i.relation}.{i.name}" for i in found if i.relation)
+            advice = (
+                f"Write {one_of(owners)}." if len(owners) > 1 else "Rename one where it is made."
+            )
+            self.complaints.wrong(f"Column {at.name} is ambiguous. {advice}", at)
         if self.exact and found[0].name not in [part.name for part in at.parts]:
             self.complaints.wrong(
                 f"There is {found[0].name}, and not {at.name}: with spark.sql.caseSensitive, upper "
@@ -168,14 +171,14 @@ class Names:
             )
 
 
-def _columns(tree: exp.Expr) -> Iterator[exp.Column]:
+def columns_of(tree: exp.Expr) -> Iterator[exp.Column]:
     """The names in a tree that are columns of this query: not of queries in it, nor of lambdas."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
         if isinstance(node, exp.Lambda):
             parameters = {parameter.name.lower() for parameter in node.expressions}
-            inside = _columns(node.this)
+            inside = columns_of(node.this)
             yield from (c for c in inside if c.parts[0].name.lower() not in parameters)
         elif isinstance(node, exp.Column) and not isinstance(node.this, exp.Star):
             if "bound" not in node.meta:

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from penstock.algebra.expr import DIGITS, Call, Expr, Literal, is_simple
+from penstock.algebra.expr import DIGITS, Call, Expr, Literal, is_simple, widens
 
 NULL = Literal(None, pa.null())
 MOST_DIGITS = 38
@@ -53,8 +53,8 @@ def widened(expr: Expr, kind: pa.DataType) -> Expr | None:
             return None
         case Literal((int() | Decimal()) as value, _) if pa.types.is_float64(kind):
             return Literal(float(value), kind)
-    cast = Call("cast", (expr,), kind)
-    return cast if is_simple(cast) else None
+    fits = is_simple(expr) and widens(expr.type, kind)
+    return Call("cast", (expr,), kind) if fits else None
 
 
 def unified(values: Sequence[Expr]) -> list[Expr] | None:
