@@ -50,6 +50,7 @@ from penstock.runtime.failures import (
     resumed,
     stepped,
 )
+from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.files import RUNS, Garbage, check_written
 from penstock.runtime.jobs import Jobs, store_of
 from penstock.runtime.measuring import Measures, seconds_of
@@ -62,6 +63,7 @@ from penstock.runtime.punctuating import (
     entry,
 )
 from penstock.runtime.reading import CommittedView, time_of
+from penstock.runtime.receiving import told
 from penstock.runtime.reception import Reception
 from penstock.runtime.settings import check_settings
 from penstock.runtime.sources import (
@@ -208,8 +210,10 @@ class Engine(Reception):
             check_obeyed(name, entries, source, self.manifest, jobs, self.runs, self.tasks)
             yield Said(source.name, entries)
 
-    def define_table(self, name: str, schema: pa.Schema, rows: pa.Table | DataFrame) -> None:
-        """Add a finite relation, valid for all time, with its rows."""
+    def define_table(
+        self, name: str, schema: pa.Schema, rows: pa.Table | DataFrame | FileBatch
+    ) -> None:
+        """Add a finite relation, valid for all time, with its rows, all of which must fit."""
         table = SourceDefinition(name, schema, None)
         self._check_new(name, table)
         ingest = Ingest(table, (), BEGIN, self.tasks, keep=True)
@@ -217,7 +221,13 @@ class Engine(Reception):
             if isinstance(rows, pa.Table):
                 report = ingest.run(rows.to_batches(), store_of(self.runs))
             else:
+                ingest = replace(ingest, origin=isinstance(rows, FileBatch))
                 report = self._jobs.ingest(rows, ingest, self.runs)
+            if report.rejected:
+                raise PlanError(
+                    f"table {name}: {report.rejected} records do not fit its columns: "
+                    f"{told(report)}. Correct them, or give the table other types"
+                )
             state = SourceState(frontier=INF, accepted=report.accepted)
             kept = filled(report, table, self.program, True, ())
             self._define(name, table, Received(name, state), *kept)

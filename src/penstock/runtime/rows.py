@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from penstock.errors import ArgumentError, PlanError, brief
+from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.fitting import convertible, sql_type
 from penstock.runtime.rejected import (
     Fitted,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
         | pa.Table
         | pd.DataFrame
         | DataFrame
+        | FileBatch
         | Path
         | str
     )
@@ -128,8 +131,7 @@ def _pandas_columns(rows: pd.DataFrame, schema: pa.Schema) -> tuple[list[Any], F
             raise _misshapen(f"no column {field.name!r} in {list(rows.columns)}", schema)
         series = rows[field.name]
         if series.dtype == object:
-            missing = series.isna()
-            values = [None if gone is True else v for v, gone in zip(series, missing, strict=True)]
+            values = [None if _is_missing(value) else value for value in series]
             parts.append(fitted_values([values], pa.schema([field])))
             columns.append(values)
         else:
@@ -141,6 +143,13 @@ def _pandas_columns(rows: pd.DataFrame, schema: pa.Schema) -> tuple[list[Any], F
     reasons = {i: why for part in reversed(parts) for i, why in part.reasons.items()}
     whole = pa.RecordBatch.from_arrays([part.rows.column(0) for part in parts], schema=schema)
     return columns, Fitted(whole, reasons)
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether pandas would call a value missing, among objects of Python."""
+    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
+        return bool(value != value)
+    return type(value).__name__ in ("NAType", "NaTType")
 
 
 def _row(columns: Sequence[Any], i: int, schema: pa.Schema) -> dict[str, Any]:
@@ -197,9 +206,11 @@ def taken(rows: DataFrame | pa.Table, schema: pa.Schema) -> DataFrame | pa.Table
 
 
 def fitted(rows: Any, schema: pa.Schema) -> Any:
-    """The rows of a table that is to be, all of which must fit: Arrow's, or a Spark DataFrame."""
+    """The rows of a table that is to be, all of which must fit: Arrow's, files, or a DataFrame."""
     from pyspark.sql import DataFrame
 
+    if isinstance(rows, FileBatch):
+        return rows
     if isinstance(rows, DataFrame):
         return columns_of(rows, schema)
     table, rejected = table_of(rows, schema)

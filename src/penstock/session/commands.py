@@ -24,9 +24,10 @@ from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.feeds import PortFeed, StreamFeed
+from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.file_sources.options import check_needed
 from penstock.runtime.objections import objection, unreadable
-from penstock.runtime.rows import fitted, schema_of
+from penstock.runtime.rows import arrow_schema, fitted, schema_of
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of, check_unused
@@ -151,6 +152,7 @@ class Commands:
             time = self._column(column, schema, statement)
             self._check_time(statement, column, schema.field(time).type)
             delay = self._delay(statement, schema.field(time).type)
+        format = statement.format
         checks = [check for column in statement.columns for check in column.checks]
         self._session.create_source(
             statement.name.text,
@@ -159,7 +161,7 @@ class Commands:
             delay,
             statement.late.value.lower(),  # type: ignore[arg-type]
             on_error=statement.on_error.value.lower(),  # type: ignore[arg-type]
-            feed=_feed(statement.format, zone_of(self._analyser.settings())),
+            feed=None if format is None else _feed(format, zone_of(self._analyser.settings())),
             promised=promised(checks, schema, self._analyser, Complaints(statement)),
             never_null=tuple(c.name.text for c in statement.columns if not c.nullable),
             rate=self._rate(statement, None if time is None else schema.field(time).type),
@@ -216,7 +218,13 @@ class Commands:
             complaints.objection(objection(error), statement.name)
         except Py4JJavaError as error:
             complaints.objection(unreadable(statement.format.name, error), statement.name)
-        self._session.create_table(statement.name.text, rows)
+        zone = zone_of(self._analyser.settings())
+        if statement.columns and (format := _feed(statement.format, zone).files()) is not None:
+            schema = arrow_schema(rows.schema)
+            files = FileBatch.of(format, schema, rows.inputFiles())
+            self._session.create_table(statement.name.text, files, schema)
+        else:
+            self._session.create_table(statement.name.text, rows)
         return f"Table {statement.name} is created."
 
     def _create_stream(self, statement: s.CreateStream) -> str:
@@ -542,10 +550,8 @@ def _columns(schema: pa.Schema) -> str:
     return ", ".join(f"{field.name} {shown(field.type)}" for field in schema)
 
 
-def _feed(format: s.Format | None, zone: str) -> StreamFeed | None:
+def _feed(format: s.Format, zone: str) -> StreamFeed:
     """Texts of times without a zone are of the zone that the source was created under."""
-    if format is None:
-        return None
     check_needed(format.name, format.options)
     given = {key.lower() for key, _ in format.options}
     texts = format.name.lower() in ("csv", "json", "xml") and "timezone" not in given
