@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import penstock
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, RejectedRowError
 from penstock.runtime.file_sources.batch import FileBatch, format_of
 
 if TYPE_CHECKING:
@@ -132,9 +132,25 @@ def test_other_formats_policies_and_batches_that_come_again(
         db.step()
         known = db.metrics()["sources"]["csv"]
         assert (known["accepted"], known["rejected"]) == (2, 2)
-        for name in expected:
+        strict = tmp_path / "strict"
+        strict.mkdir()
+        (strict / "a.json").write_text('{"k": 1, "t": 1}\n')
+        db.sql(f"""
+            CREATE SOURCE strict (k STRING, t INT)
+                USING json OPTIONS (path '{strict}') EVENT TIME t ON ERROR FAIL
+        """)
+        for _ in range(2):
+            with pytest.raises(
+                RejectedRowError, match=r"k is 1, which is no STRING .*a.json, line 1"
+            ):
+                db.step()
+        assert "k is 1, which is no STRING" in db.failures()["source strict"]
+        (strict / "a.json").write_text('{"k": "x", "t": 1}\n')
+        for name in [*expected, "strict"]:
+            db.step()
             db.source(name).end()
         db.step()
+        assert db.metrics()["sources"]["strict"]["accepted"] == 1
         held = sorted((r["k"], r["day"]) for r in db.view("v").snapshot().toArrow().to_pylist())
         assert held == [("a", 1), ("a", 2)]
 

@@ -228,6 +228,12 @@ def test_parquet_by_names_and_types(tmp_path: Path) -> None:
         assert [row[:2] for row in good] == [("a", 1), ("c", 3)]
         assert [row[2] for row in bad] == ["v is 1099511627776, which is no INT"]
         assert bad[0][0].startswith("row 2")
+    long_ago = datetime(9999, 1, 1, tzinfo=UTC)  # which nanoseconds do not reach
+    times = pa.schema([("t", TS)])
+    old = pa.table({"t": pa.array([long_ago], TS)})
+    pq.write_table(old, path, use_deprecated_int96_timestamps=True)
+    assert read(form("parquet"), path, times)[0] == [(long_ago, "row 1")]
+    pq.write_table(table, path, row_group_size=1)
     whole = path.read_bytes()
     for data, why in {
         whole[:-5]: "Parquet magic bytes not found in footer",

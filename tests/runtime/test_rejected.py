@@ -202,6 +202,35 @@ def test_rows_that_are_not_of_a_table_are_an_error(db: Session) -> None:
         db.create_table("t", [(1,), (1.5,)], pa.schema([("a", pa.int32())]))
 
 
+def test_other_forms_of_rows(db: Session) -> None:
+    """What pandas has and Arrow does not is looked at value by value."""
+    source = db.source("s")
+    assert source.append(pa.record_batch({"k": ["a"], "v": [1], "t": [1]}))["accepted"] == 1
+    values: list[tuple[Any, int]] = [
+        (pd.array([1], dtype="Int64"), 0),
+        ([1 + 2j], 1),
+        ([pd.NA], 0),
+        (pd.Series([pd.NaT], dtype=object), 0),
+        (pd.Categorical([2]), 0),
+        (pd.Series([Decimal("sNaN")], dtype=object), 1),
+    ]
+    for value, rejected in values:
+        found = source.append(pd.DataFrame({"k": ["a"], "v": value, "t": [1]}))
+        assert (found["accepted"], found.get("rejected", 0)) == (1 - rejected, rejected), value
+    twice = pa.Table.from_arrays([pa.nulls(1)] * 4, names=["k", "v", "v", "t"])
+    for rows, why in {
+        "series": (pd.Series([1]), "rows are Series; expected a list of dicts"),
+        "twice": (twice, "2 columns 'v' in"),
+        "none": (pd.DataFrame({"k": ["a"]}), r"no column 'v' in \['k'\]"),
+        "period": (
+            pd.DataFrame({"k": ["a"], "v": pd.period_range("2020", periods=1), "t": [1]}),
+            "which is no INT",
+        ),
+    }.values():
+        with pytest.raises(PlanError, match=why):
+            source.append(rows)
+
+
 def test_rejected_records_survive_and_go_with_their_source(db: Session) -> None:
     db.source("s").append([("a", 1.5, 1)])
     db.step()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -67,11 +68,12 @@ def schema_of(rows: Any) -> pa.Schema:
 
     if isinstance(rows, DataFrame | pa.Table):
         return arrow_schema(rows.schema)
-    if _is_pandas(rows):
-        return arrow_schema(pa.Schema.from_pandas(rows, preserve_index=False))
-    if isinstance(rows, Sequence) and rows and all(isinstance(row, dict) for row in rows):
+    dicts = isinstance(rows, Sequence) and rows and all(isinstance(row, dict) for row in rows)
+    if _is_pandas(rows) or dicts:
         try:
-            return arrow_schema(pa.Table.from_pylist(list(rows)).schema)
+            if dicts:
+                return arrow_schema(pa.Table.from_pylist(list(rows)).schema)
+            return arrow_schema(pa.Schema.from_pandas(rows, preserve_index=False))
         except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
             raise PlanError(
                 f"the types of these rows are unclear: {brief(error, show=str)}"
@@ -85,6 +87,8 @@ def table_of(rows: Any, schema: pa.Schema) -> tuple[pa.Table, list[Rejected]]:
     Rows of another shape, without the columns or of types that are none, are an error: then the
     caller has something else in mind.
     """
+    if isinstance(rows, pa.RecordBatch):
+        rows = pa.Table.from_batches([rows])
     if isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
         columns = _columns(rows, schema)
         fitted = fitted_values(columns, schema)
@@ -115,8 +119,7 @@ def _columns(rows: Sequence[Any], schema: pa.Schema) -> list[list[Any]]:
 
 
 def _arrow_column(rows: pa.Table, field: pa.Field, schema: pa.Schema) -> pa.Array:
-    if rows.schema.names.count(field.name) != 1:
-        raise _misshapen(f"no column {field.name!r} in {rows.schema.names}", schema)
+    _check_once(field.name, rows.schema.names, schema)
     column = rows.column(field.name)
     _check_type(field, column.type, schema)
     return column.combine_chunks()
@@ -127,15 +130,16 @@ def _pandas_columns(rows: pd.DataFrame, schema: pa.Schema) -> tuple[list[Any], F
     columns: list[Any] = []
     parts = []
     for field in schema:
-        if list(rows.columns).count(field.name) != 1:
-            raise _misshapen(f"no column {field.name!r} in {list(rows.columns)}", schema)
-        series = rows[field.name]
-        if series.dtype == object:
+        _check_once(field.name, list(rows.columns), schema)
+        series, column = rows[field.name], None
+        if series.dtype != object:
+            with suppress(pa.ArrowException):  # of types that Arrow does not have
+                column = pa.array(series, from_pandas=True)
+        if column is None:
             values = [None if _is_missing(value) else value for value in series]
             parts.append(fitted_values([values], pa.schema([field])))
             columns.append(values)
         else:
-            column = pa.array(series, from_pandas=True)
             column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
             _check_type(field, column.type, schema)
             parts.append(fitted_columns([column], pa.schema([field])))
@@ -155,6 +159,13 @@ def _is_missing(value: Any) -> bool:
 def _row(columns: Sequence[Any], i: int, schema: pa.Schema) -> dict[str, Any]:
     values = [c[i].as_py() if isinstance(c, pa.Array) else c[i] for c in columns]
     return dict(zip(schema.names, values, strict=True))
+
+
+def _check_once(name: str, names: Sequence[Any], schema: pa.Schema) -> None:
+    count = names.count(name)
+    if count != 1:
+        there = f"{count} columns" if count else "no column"
+        raise _misshapen(f"{there} {name!r} in {brief(list(names))}", schema)
 
 
 def _check_type(field: pa.Field, given: pa.DataType, schema: pa.Schema) -> None:
@@ -177,8 +188,10 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
     """A Parquet file, or all files in a folder."""
     try:
         if not path.is_file():
-            return pq.read_table(path, columns=columns)
-        with pq.ParquetFile(path) as file:  # which comes as one batch
+            return pq.read_table(path, columns=columns, coerce_int96_timestamp_unit="us")
+        with pq.ParquetFile(
+            path, coerce_int96_timestamp_unit="us"
+        ) as file:  # which comes as one batch
             return file.read(columns=columns)
     except (OSError, pa.ArrowInvalid) as error:
         raise PlanError(f"{path} cannot be read as Parquet: {error}") from error
@@ -220,7 +233,7 @@ def fitted(rows: Any, schema: pa.Schema) -> Any:
 
 
 def _is_pandas(rows: Any) -> bool:
-    return type(rows).__module__.startswith("pandas.")
+    return type(rows).__module__.startswith("pandas.") and type(rows).__name__ == "DataFrame"
 
 
 def _dict(row: Any, schema: pa.Schema) -> dict[str, Any]:
