@@ -188,7 +188,9 @@ def _of_report(report: IngestReport) -> tuple[int, int, int]:
 
 
 def _table(rows: Sequence[Sequence[Any]]) -> pa.Table:
-    """As Arrow would have it, which does not take all values."""
+    """As Arrow would have it, which does not take all values, and ends over some."""
+    if any(isinstance(value, np.datetime64) for row in rows for value in row):
+        raise ValueError("times of NumPy")
     columns = [pa.array([row[i] for row in rows]) for i in range(3)]
     return pa.table(dict(zip(("k", "v", "t"), columns, strict=True)))
 

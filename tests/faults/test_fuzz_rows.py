@@ -6,9 +6,11 @@ import logging
 from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from penstock.errors import PlanError
 from penstock.testing.local_session import local_session
 from tests.faults.fuzz_rows import findings
 
@@ -34,3 +36,12 @@ def test_what_was_found_once(tmp_path: Path) -> None:
         assert db.source("s").append(frame)["rejected"] == 2
         kept = db.sql("SELECT v FROM s WHERE k = 'c'").to_arrow().to_pylist()
         assert kept == [{"v": exact[0][1]}] * 2
+
+
+def test_times_of_numpy_among_other_values_do_not_end_the_process(tmp_path: Path) -> None:
+    values = [np.datetime64("2026-01-01"), np.True_]
+    with local_session(tmp_path / "state") as db:
+        for rows in ([{"v": v} for v in values], pd.DataFrame({"v": values}, dtype=object)):
+            with pytest.raises(PlanError, match="times of NumPy are among other values"):
+                db.create_table("t", rows)
+        db.create_table("t", [{"v": np.datetime64("2026-01-01T00:00:00")}])

@@ -34,8 +34,25 @@ VALUES: list[tuple[pa.DataType, list[tuple[Any, Any]], list[Any]]] = [
     (pa.float64(), [(1, 1.0), (0.1, 0.1), (10**17, 1e17), (Decimal("0.1"), 0.1)], [2**53 + 1, "1"]),
     (pa.float32(), [(0.5, 0.5), (float("inf"), float("inf"))], [1e300, True]),
     (pa.decimal128(5, 2), [(1, 1), (0.1, Decimal("0.10"))], [1.005, Decimal("0.001"), 10**5]),
-    (pa.date32(), [(DAY, DAY.date()), (DAY.date(), DAY.date())], [NOON, "2026-01-01", 5]),
-    (INSTANT, [(NOON, NOON), (DAY, DAY.replace(tzinfo=UTC))], ["2026-01-01", 5, 1.5]),
+    (
+        pa.date32(),
+        [(DAY, DAY.date()), (DAY.date(), DAY.date()), (np.datetime64("2026-01-01"), DAY.date())],
+        [NOON, "2026-01-01", 5, np.datetime64("2026-01-01T01")],
+    ),
+    (
+        INSTANT,
+        [
+            (NOON, NOON),
+            (DAY, DAY.replace(tzinfo=UTC)),
+            (np.datetime64("2026-01-01T00:00:00"), DAY.replace(tzinfo=UTC)),
+            (np.datetime64("2026-01-01T00:00:00.000000000"), DAY.replace(tzinfo=UTC)),
+            (np.datetime64("NaT"), None),
+        ],
+        [
+            *("2026-01-01", 5, 1.5, np.timedelta64(1, "s"), np.datetime64("20000-01-01")),
+            np.datetime64("2026-01-01T00:00:00.000000001"),
+        ],
+    ),
     (pa.list_(pa.int32()), [([1, 2.0], [1, 2]), ((), [])], [[1.5], [True], 1, "ab"]),
     (
         pa.struct([("a", pa.int32())]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -70,6 +70,7 @@ def schema_of(rows: Any) -> pa.Schema:
         return arrow_schema(rows.schema)
     dicts = isinstance(rows, Sequence) and rows and all(isinstance(row, dict) for row in rows)
     if _is_pandas(rows) or dicts:
+        _check_kinds(rows if dicts else (rows[c] for c in rows.columns if rows[c].dtype == object))
         try:
             if dicts:
                 return arrow_schema(pa.Table.from_pylist(list(rows)).schema)
@@ -79,6 +80,28 @@ def schema_of(rows: Any) -> pa.Schema:
                 f"the types of these rows are unclear: {brief(error, show=str)}"
             ) from None
     raise PlanError("these rows do not say which columns they have; give a schema=")
+
+
+def _check_kinds(values: Iterable[Any]) -> None:
+    """Refuse times of NumPy among other scalars of NumPy, over which Arrow ends the process."""
+    kinds = {type(one) for value in values for one in _scalars(value, 3)}
+    if np.datetime64 in kinds and len(kinds) > 1:
+        raise PlanError(
+            "the types of these rows are unclear: times of NumPy are among other values; write "
+            "datetimes of Python, or give a schema="
+        )
+
+
+def _scalars(value: Any, depth: int) -> Iterator[np.generic]:
+    """The scalars of NumPy in a value."""
+    if isinstance(value, np.generic):
+        yield value
+    elif depth and isinstance(value, dict):
+        for one in value.values():
+            yield from _scalars(one, depth - 1)
+    elif depth and not isinstance(value, str | bytes) and isinstance(value, Iterable):
+        for one in value:
+            yield from _scalars(one, depth - 1)
 
 
 def table_of(rows: Any, schema: pa.Schema) -> tuple[pa.Table, list[Rejected]]:
