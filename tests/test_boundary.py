@@ -177,6 +177,13 @@ def test_our_errors_come_back_from_workers_as_they_were() -> None:
     missing = in_a_sentence(RuntimeError(trace.format(StateError("runs/1", "is not there"))))
     assert type(missing) is StateError
     assert str(missing.path) == "runs/1"
+    ended = (
+        "[STREAM_FAILED] Query ended: [FOREACH_BATCH] Why: penstock.errors.{}: {} SQLSTATE: 39000"
+    )
+    bad = errors.RejectedRowError("s: 1 record is bad.")
+    batch = in_a_sentence(RuntimeError(ended.format("RejectedRowError", bad)))
+    assert type(batch) is errors.RejectedRowError
+    assert batch.sentence == "s: 1 record is bad."
 
 
 def test_a_reason_without_a_condition_is_told_in_a_line() -> None:

@@ -246,6 +246,7 @@ def _words(hint: Any) -> str:
 _MESSAGE = re.compile(
     r"\[([A-Z][A-Z0-9_.]+)\] ((?:(?!\n\tat ).)+?)\.? ?SQLSTATE: (\w{5})", re.DOTALL
 )
+_RAISED_HERE = re.compile(r"penstock\.errors\.\w+: (?=\[)")
 _OVERFLOW = "java.lang.StackOverflowError"
 _CAUSE = re.compile(
     r"^(?:Caused by: |: )?(?:[\w$]+\.)+([\w$]*(?:Exception|Error)(?:: .+)?)$", re.MULTILINE
@@ -266,9 +267,10 @@ def is_overflow(error: BaseException) -> bool:
 def in_a_sentence(error: Exception) -> PenstockError:
     """What Spark raises as one of our errors: the innermost cause, without traces.
 
-    An error of ours that was raised in one of Spark's workers is that error again.
+    An error of ours that was raised in one of Spark's workers is that error again, and so is one
+    that ended a stream.
     """
-    text = _text(error)
+    text = _RAISED_HERE.split(_text(error))[-1]
     if _OVERFLOW in text:
         return UnsupportedError(TOO_MANY_TERMS)
     ours = {kind.condition: kind for kind in _all(PenstockError)}

@@ -34,8 +34,25 @@ VALUES: list[tuple[pa.DataType, list[tuple[Any, Any]], list[Any]]] = [
     (pa.float64(), [(1, 1.0), (0.1, 0.1), (10**17, 1e17), (Decimal("0.1"), 0.1)], [2**53 + 1, "1"]),
     (pa.float32(), [(0.5, 0.5), (float("inf"), float("inf"))], [1e300, True]),
     (pa.decimal128(5, 2), [(1, 1), (0.1, Decimal("0.10"))], [1.005, Decimal("0.001"), 10**5]),
-    (pa.date32(), [(DAY, DAY.date()), (DAY.date(), DAY.date())], [NOON, "2026-01-01", 5]),
-    (INSTANT, [(NOON, NOON), (DAY, DAY.replace(tzinfo=UTC))], ["2026-01-01", 5, 1.5]),
+    (
+        pa.date32(),
+        [(DAY, DAY.date()), (DAY.date(), DAY.date()), (np.datetime64("2026-01-01"), DAY.date())],
+        [NOON, "2026-01-01", 5, np.datetime64("2026-01-01T01")],
+    ),
+    (
+        INSTANT,
+        [
+            (NOON, NOON),
+            (DAY, DAY.replace(tzinfo=UTC)),
+            (np.datetime64("2026-01-01T00:00:00"), DAY.replace(tzinfo=UTC)),
+            (np.datetime64("2026-01-01T00:00:00.000000000"), DAY.replace(tzinfo=UTC)),
+            (np.datetime64("NaT"), None),
+        ],
+        [
+            *("2026-01-01", 5, 1.5, np.timedelta64(1, "s"), np.datetime64("20000-01-01")),
+            np.datetime64("2026-01-01T00:00:00.000000001"),
+        ],
+    ),
     (pa.list_(pa.int32()), [([1, 2.0], [1, 2]), ((), [])], [[1.5], [True], 1, "ab"]),
     (
         pa.struct([("a", pa.int32())]),
@@ -200,6 +217,35 @@ def test_what_cannot_be_written_is_shown_in_short(db: Session) -> None:
 def test_rows_that_are_not_of_a_table_are_an_error(db: Session) -> None:
     with pytest.raises(PlanError, match=r"a is 1.5, which is no INT"):
         db.create_table("t", [(1,), (1.5,)], pa.schema([("a", pa.int32())]))
+
+
+def test_other_forms_of_rows(db: Session) -> None:
+    """What pandas has and Arrow does not is looked at value by value."""
+    source = db.source("s")
+    assert source.append(pa.record_batch({"k": ["a"], "v": [1], "t": [1]}))["accepted"] == 1
+    values: list[tuple[Any, int]] = [
+        (pd.array([1], dtype="Int64"), 0),
+        ([1 + 2j], 1),
+        ([pd.NA], 0),
+        (pd.Series([pd.NaT], dtype=object), 0),
+        (pd.Categorical([2]), 0),
+        (pd.Series([Decimal("sNaN")], dtype=object), 1),
+    ]
+    for value, rejected in values:
+        found = source.append(pd.DataFrame({"k": ["a"], "v": value, "t": [1]}))
+        assert (found["accepted"], found.get("rejected", 0)) == (1 - rejected, rejected), value
+    twice = pa.Table.from_arrays([pa.nulls(1)] * 4, names=["k", "v", "v", "t"])
+    for rows, why in {
+        "series": (pd.Series([1]), "rows are Series; expected a list of dicts"),
+        "twice": (twice, "2 columns 'v' in"),
+        "none": (pd.DataFrame({"k": ["a"]}), r"no column 'v' in \['k'\]"),
+        "period": (
+            pd.DataFrame({"k": ["a"], "v": pd.period_range("2020", periods=1), "t": [1]}),
+            "which is no INT",
+        ),
+    }.values():
+        with pytest.raises(PlanError, match=why):
+            source.append(rows)
 
 
 def test_rejected_records_survive_and_go_with_their_source(db: Session) -> None:

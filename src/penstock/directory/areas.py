@@ -16,8 +16,7 @@ from penstock.runtime.definitions import ViewDefinition, compiler_of, decoded, o
 from penstock.runtime.failures import healthy, rows_for
 from penstock.runtime.files import RUNS
 from penstock.runtime.places import local_path
-from penstock.runtime.rejected import rejected_area
-from penstock.runtime.sources import SourceDefinition, input_area, late_area
+from penstock.runtime.sources import SourceDefinition, input_area, kept_areas
 from penstock.runtime.state_names import check_named
 from penstock.state import layout_2
 from penstock.state.manifest import Manifest, held_area
@@ -57,7 +56,7 @@ class Defined:
     def check(self, log: Path, manifest: Manifest) -> None:
         """An error where the state that the log names is not what this version makes of the views,
         or is not there."""
-        check_named(log, manifest, self.running, self.program)
+        check_named(log, manifest, self.sources.values(), self.running, self.program)
 
     def specs(self, manifest: Manifest) -> dict[str, AreaSpec]:
         """What the areas hold, by the names that they have in the manifest."""
@@ -67,8 +66,7 @@ class Defined:
             names = area_names(self.program, self.compiler, apart)
             found |= {old: found[new] for old, new in names.items() if new in found}
         for each in self.sources.values():
-            own = (input_area(each), late_area(each), rejected_area(each.name))
-            found |= {area.name: area for area in own}
+            found |= {area.name: area for area in kept_areas(each)}
         for name in manifest.failures:
             alone = compiler_of({name: self.views[name]}, Graph()).program().specs()
             found |= {area: spec for area, spec in alone.items() if area not in found}

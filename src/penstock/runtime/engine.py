@@ -53,8 +53,9 @@ from penstock.runtime.failures import (
     rows_held,
     stepped,
 )
+from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.files import RUNS, Garbage, check_written
-from penstock.runtime.jobs import Jobs, store_of
+from penstock.runtime.jobs import Jobs
 from penstock.runtime.measuring import Measures, seconds_of
 from penstock.runtime.options import Options
 from penstock.runtime.punctuating import (
@@ -67,7 +68,6 @@ from penstock.runtime.punctuating import (
 from penstock.runtime.reading import CommittedView, time_of
 from penstock.runtime.settings import check_settings
 from penstock.runtime.sources import (
-    Ingest,
     SourceDefinition,
     input_area,
     kept_areas,
@@ -234,16 +234,14 @@ class Engine(Changing):
             check_obeyed(name, entries, source, self.manifest, jobs, self.runs, self.tasks)
             yield Said(source.name, entries)
 
-    def define_table(self, name: str, schema: pa.Schema, rows: pa.Table | DataFrame) -> None:
-        """Add a finite relation, valid for all time, with its rows."""
+    def define_table(
+        self, name: str, schema: pa.Schema, rows: pa.Table | DataFrame | FileBatch
+    ) -> None:
+        """Add a finite relation, valid for all time, with its rows, all of which must fit."""
         table = SourceDefinition(name, schema, None)
         self._check_new(name, table)
-        ingest = Ingest(table, (), BEGIN, self.tasks, keep=True)
         with self._garbage.writing():
-            if isinstance(rows, pa.Table):
-                report = ingest.run(rows.to_batches(), store_of(self.runs))
-            else:
-                report = self._jobs.ingest(rows, ingest, self.runs)
+            report = self.receive_table_rows(table, rows)
             state = SourceState(frontier=INF, accepted=report.accepted)
             kept = filled(report, table, self.program, True, ())
             self._define(name, table, Received(name, state), *kept)

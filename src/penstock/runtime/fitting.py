@@ -180,7 +180,9 @@ def _converted(value: Any, wanted: pa.DataType) -> Any:
     """A value as one that Arrow takes without changing it; an error where there is none."""
     if value is None:
         return None
-    if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
+    if isinstance(value, np.datetime64):
+        return None if np.isnat(value) else _moment(value, wanted)
+    if isinstance(value, np.generic):
         return _converted(value.item(), wanted)
     if t.is_boolean(wanted):
         return _must(value, isinstance(value, bool))
@@ -195,8 +197,16 @@ def _converted(value: Any, wanted: pa.DataType) -> Any:
         _must(value, isinstance(value, date) and whole)
         return value.date() if isinstance(value, datetime) else value
     if t.is_timestamp(wanted):
-        return _must(value, isinstance(value, date | np.datetime64))
+        return _must(value, isinstance(value, date))
     return _nested(value, wanted)
+
+
+def _moment(value: np.datetime64, wanted: pa.DataType) -> Any:
+    """A time of NumPy as one of Python, of which it must be the same."""
+    _must(value, t.is_timestamp(wanted) or t.is_date(wanted))
+    found = value.astype("datetime64[us]")
+    _must(value, found == value and isinstance(found.item(), datetime))
+    return _converted(found.item(), wanted)
 
 
 def _number(value: Any, wanted: pa.DataType) -> Any:

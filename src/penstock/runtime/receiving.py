@@ -39,8 +39,8 @@ def check_batch(source: SourceDefinition, report: IngestReport, late_before: int
     if report.rejected and source.on_error == "fail":
         raise RejectedRowError(
             f"source {source.name}: {report.rejected} records cannot be taken, "
-            f"{'; '.join(report.reasons)}. None of the batch was taken. Correct them, or declare "
-            "the source ON ERROR KEEP or ON ERROR DROP"
+            f"{told(report)}. None of the batch was taken. Correct them, or declare the source ON "
+            "ERROR KEEP or ON ERROR DROP"
         )
     if source.late != "fail":
         return
@@ -57,6 +57,12 @@ def check_batch(source: SourceDefinition, report: IngestReport, late_before: int
             "time; none of the batch was taken. Give the source a longer DELAY, or LATE KEEP or "
             "LATE DROP"
         )
+
+
+def told(report: IngestReport) -> str:
+    """Why records were rejected, and where the first of them was."""
+    reasons = "; ".join(report.reasons)
+    return f"{reasons} (the first is in {report.place})" if report.place else reasons
 
 
 def after_batch(

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
+from penstock.element import BEGIN
 from penstock.errors import PlanError
 from penstock.runtime.failures import LanesFailedError, Running, filled, holders, ingested
 from penstock.runtime.file_sources.batch import FileBatch
@@ -32,7 +33,7 @@ from penstock.runtime.punctuating import (
     operations_of,
     schemes_of,
 )
-from penstock.runtime.receiving import after_batch, check_batch, is_duplicate, moment
+from penstock.runtime.receiving import after_batch, check_batch, is_duplicate, moment, told
 from penstock.runtime.rejected import Rejected
 from penstock.runtime.rows import completed, parquet_of, taken
 from penstock.runtime.schemes import NO_MARKS, Batch
@@ -146,6 +147,22 @@ class Reception(ABC):
             return self._jobs.ingest(completed(rows, ingest.source.given), ingest, self.runs)
 
         return self._receive(source, rows, run, batch)
+
+    def receive_table_rows(
+        self, table: SourceDefinition, rows: pa.Table | DataFrame | FileBatch
+    ) -> IngestReport:
+        """All rows of a new table, all of which must fit."""
+        ingest = Ingest(table, (), BEGIN, self.tasks, keep=True)
+        if isinstance(rows, pa.Table):
+            return ingest.run(rows.to_batches(), store_of(self.runs))
+        ingest = replace(ingest, origin=isinstance(rows, FileBatch))
+        report = self._jobs.ingest(rows, ingest, self.runs)
+        if report.rejected:
+            raise PlanError(
+                f"table {table.name}: {report.rejected} records do not fit its columns: "
+                f"{told(report)}. Correct them, or give the table other types"
+            )
+        return report
 
     def receive_files(
         self, source: str, files: FileBatch, batch: int | BatchId | None = None

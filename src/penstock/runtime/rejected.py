@@ -48,6 +48,11 @@ class Rejected:
     file: str | None = None
     position: str | None = None
 
+    @property
+    def place(self) -> str:
+        """Where it was, if it was in a file."""
+        return ", ".join(filter(None, (self.file, self.position))) if self.file else ""
+
 
 def rejected_area(source: str) -> AreaSpec:
     return AreaSpec(f"rejected {source}", SCHEMA, tuple(SCHEMA.names), order="time")

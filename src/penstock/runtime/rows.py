@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyarrow.dataset import dataset
+from pyarrow.dataset import ParquetFileFormat, dataset
 
 from penstock.errors import ArgumentError, PlanError, brief
+from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.fitting import convertible, is_optional, sql_type
 from penstock.runtime.rejected import (
     Fitted,
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
         | pa.Table
         | pd.DataFrame
         | DataFrame
+        | FileBatch
         | Path
         | str
     )
@@ -65,16 +69,40 @@ def schema_of(rows: Any) -> pa.Schema:
 
     if isinstance(rows, DataFrame | pa.Table):
         return arrow_schema(rows.schema)
-    if _is_pandas(rows):
-        return arrow_schema(pa.Schema.from_pandas(rows, preserve_index=False))
-    if isinstance(rows, Sequence) and rows and all(isinstance(row, dict) for row in rows):
+    dicts = isinstance(rows, Sequence) and rows and all(isinstance(row, dict) for row in rows)
+    if _is_pandas(rows) or dicts:
+        _check_kinds(rows if dicts else (rows[c] for c in rows.columns if rows[c].dtype == object))
         try:
-            return arrow_schema(pa.Table.from_pylist(list(rows)).schema)
+            if dicts:
+                return arrow_schema(pa.Table.from_pylist(list(rows)).schema)
+            return arrow_schema(pa.Schema.from_pandas(rows, preserve_index=False))
         except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:
             raise PlanError(
                 f"the types of these rows are unclear: {brief(error, show=str)}"
             ) from None
     raise PlanError("these rows do not say which columns they have; give a schema=")
+
+
+def _check_kinds(values: Iterable[Any]) -> None:
+    """Refuse times of NumPy among other scalars of NumPy, over which Arrow ends the process."""
+    kinds = {type(one) for value in values for one in _scalars(value, 3)}
+    if np.datetime64 in kinds and len(kinds) > 1:
+        raise PlanError(
+            "the types of these rows are unclear: times of NumPy are among other values; write "
+            "datetimes of Python, or give a schema="
+        )
+
+
+def _scalars(value: Any, depth: int) -> Iterator[np.generic]:
+    """The scalars of NumPy in a value."""
+    if isinstance(value, np.generic):
+        yield value
+    elif depth and isinstance(value, dict):
+        for one in value.values():
+            yield from _scalars(one, depth - 1)
+    elif depth and not isinstance(value, str | bytes) and isinstance(value, Iterable):
+        for one in value:
+            yield from _scalars(one, depth - 1)
 
 
 def table_of(rows: Any, schema: pa.Schema) -> tuple[pa.Table, list[Rejected]]:
@@ -83,6 +111,8 @@ def table_of(rows: Any, schema: pa.Schema) -> tuple[pa.Table, list[Rejected]]:
     Rows of another shape, without the columns or of types that are none, are an error: then the
     caller has something else in mind.
     """
+    if isinstance(rows, pa.RecordBatch):
+        rows = pa.Table.from_batches([rows])
     if isinstance(rows, Sequence) and not isinstance(rows, str | bytes):
         columns = _columns(rows, schema)
         fitted = fitted_values(columns, schema)
@@ -115,8 +145,7 @@ def _columns(rows: Sequence[Any], schema: pa.Schema) -> list[list[Any]]:
 def _arrow_column(rows: pa.Table, field: pa.Field, schema: pa.Schema) -> pa.Array:
     if is_optional(field) and field.name not in rows.schema.names:
         return pa.nulls(rows.num_rows, field.type)
-    if rows.schema.names.count(field.name) != 1:
-        raise _misshapen(f"no column {field.name!r} in {rows.schema.names}", schema)
+    _check_once(field.name, rows.schema.names, schema)
     column = rows.column(field.name)
     _check_type(field, column.type, schema)
     return column.combine_chunks()
@@ -131,16 +160,16 @@ def _pandas_columns(rows: pd.DataFrame, schema: pa.Schema) -> tuple[list[Any], F
             columns.append(pa.nulls(len(rows), field.type))
             parts.append(fitted_columns(columns[-1:], pa.schema([field])))
             continue
-        if list(rows.columns).count(field.name) != 1:
-            raise _misshapen(f"no column {field.name!r} in {list(rows.columns)}", schema)
-        series = rows[field.name]
-        if series.dtype == object:
-            missing = series.isna()
-            values = [None if gone is True else v for v, gone in zip(series, missing, strict=True)]
+        _check_once(field.name, list(rows.columns), schema)
+        series, column = rows[field.name], None
+        if series.dtype != object:
+            with suppress(pa.ArrowException):  # of types that Arrow does not have
+                column = pa.array(series, from_pandas=True)
+        if column is None:
+            values = [None if _is_missing(value) else value for value in series]
             parts.append(fitted_values([values], pa.schema([field])))
             columns.append(values)
         else:
-            column = pa.array(series, from_pandas=True)
             column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
             _check_type(field, column.type, schema)
             parts.append(fitted_columns([column], pa.schema([field])))
@@ -150,9 +179,23 @@ def _pandas_columns(rows: pd.DataFrame, schema: pa.Schema) -> tuple[list[Any], F
     return columns, Fitted(whole, reasons)
 
 
+def _is_missing(value: Any) -> bool:
+    """Whether pandas would call a value missing, among objects of Python."""
+    if isinstance(value, float | np.floating | np.datetime64 | np.timedelta64):
+        return bool(value != value)
+    return type(value).__name__ in ("NAType", "NaTType")
+
+
 def _row(columns: Sequence[Any], i: int, schema: pa.Schema) -> dict[str, Any]:
     values = [c[i].as_py() if isinstance(c, pa.Array) else c[i] for c in columns]
     return dict(zip(schema.names, values, strict=True))
+
+
+def _check_once(name: str, names: Sequence[Any], schema: pa.Schema) -> None:
+    count = names.count(name)
+    if count != 1:
+        there = f"{count} columns" if count else "no column"
+        raise _misshapen(f"{there} {name!r} in {brief(list(names))}", schema)
 
 
 def _check_type(field: pa.Field, given: pa.DataType, schema: pa.Schema) -> None:
@@ -176,7 +219,8 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
     try:
         if not path.is_file():
             return _whole_folder(path, columns)
-        with pq.ParquetFile(path) as file:  # which comes as one batch
+        # which comes as one batch
+        with pq.ParquetFile(path, coerce_int96_timestamp_unit="us") as file:
             return file.read(columns=columns)
     except (OSError, pa.ArrowInvalid) as error:
         raise PlanError(f"{path} cannot be read as Parquet: {error}") from error
@@ -184,10 +228,10 @@ def read_parquet(path: Path, columns: list[str] | None = None) -> pa.Table:
 
 def _whole_folder(path: Path, columns: list[str] | None) -> pa.Table:
     """All files of a folder; columns that only some of them have are NULL in the others."""
-    found = dataset(path, format="parquet")
+    found = dataset(path, format=ParquetFileFormat(coerce_int96_timestamp_unit="us"))
     schema = pa.unify_schemas([file.physical_schema for file in found.get_fragments()])
     if schema.names == found.schema.names or not schema.names:
-        return pq.read_table(path, columns=columns)
+        return pq.read_table(path, columns=columns, coerce_int96_timestamp_unit="us")
     wanted = None if columns is None else [name for name in columns if name in schema.names]
     return found.replace_schema(schema).to_table(columns=wanted)
 
@@ -239,9 +283,11 @@ def completed(rows: Any, schema: pa.Schema) -> Any:
 
 
 def fitted(rows: Any, schema: pa.Schema) -> Any:
-    """The rows of a table that is to be, all of which must fit: Arrow's, or a Spark DataFrame."""
+    """The rows of a table that is to be, all of which must fit: Arrow's, files, or a DataFrame."""
     from pyspark.sql import DataFrame
 
+    if isinstance(rows, FileBatch):
+        return rows
     if isinstance(rows, DataFrame):
         return columns_of(rows, schema)
     table, rejected = table_of(rows, schema)
@@ -251,7 +297,7 @@ def fitted(rows: Any, schema: pa.Schema) -> Any:
 
 
 def _is_pandas(rows: Any) -> bool:
-    return type(rows).__module__.startswith("pandas.")
+    return type(rows).__module__.startswith("pandas.") and type(rows).__name__ == "DataFrame"
 
 
 def _dict(row: Any, schema: pa.Schema) -> dict[str, Any]:

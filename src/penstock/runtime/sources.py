@@ -196,6 +196,8 @@ class IngestReport:
     rejected: int = 0
     reasons: list[str] = field(default_factory=list)
     """Why records were rejected: a few of the reasons."""
+    place: str = ""
+    """Where the first of them was, if it was in a file."""
     areas: dict[str, list[RunRef]] = field(default_factory=dict)
     failures: dict[str, Problem] = field(default_factory=dict)
     """The lanes that the rows could not be prepared for, and why."""
@@ -209,6 +211,7 @@ class IngestReport:
         self.duplicate += other.duplicate
         self.rejected += other.rejected
         self.reasons = few([*self.reasons, *other.reasons])
+        self.place = self.place or other.place
         for name, refs in other.areas.items():
             self.areas.setdefault(name, []).extend(refs)
         self.failures = {**other.failures, **self.failures}
@@ -349,6 +352,7 @@ class Ingest:
             return
         report.rejected += len(rejected)
         report.reasons = few([*report.reasons, *(one.reason for one in rejected)])
+        report.place = report.place or next(filter(None, (one.place for one in rejected)), "")
         if self.source.on_error == "keep":
             area = rejected_area(self.source.name)
             found = rejected_rows(rejected)

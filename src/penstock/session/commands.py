@@ -13,6 +13,7 @@ from pyspark.errors import PySparkException
 
 from penstock.algebra import operations
 from penstock.algebra.plan import Node, SortKey
+from penstock.algebra.settings import zone_of
 from penstock.errors import PenstockError, PlanError, UnsupportedError
 from penstock.memory.asking import verdict
 from penstock.memory.repairs import MOST_REPAIRS
@@ -22,8 +23,9 @@ from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition
+from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.objections import objection, unreadable
-from penstock.runtime.rows import fitted, schema_of
+from penstock.runtime.rows import arrow_schema, fitted, schema_of
 from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of, check_unused
@@ -36,7 +38,7 @@ from penstock.session.punctuating import in_sql, schemes_of, waits_for
 from penstock.session.results import Result
 from penstock.session.seeing import in_order
 from penstock.session.sharing import explained_sharing, names_in
-from penstock.session.source_statement import column_of, source_of
+from penstock.session.source_statement import column_of, feed_of, source_of
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding import AnalysisError, BoundView, Catalog, bind_points, bind_query
@@ -161,7 +163,16 @@ class Commands:
         return f"Source {statement.name} is created."
 
     def _create_table(self, statement: s.CreateTable) -> str:
-        self._session.create_table(statement.name.text, self.rows_of(statement))
+        name, rows = statement.name.text, self.rows_of(statement)
+        feed = None
+        if statement.format is not None and statement.columns:
+            feed = feed_of(statement.format, zone_of(self._analyser.settings()))
+        if feed is not None and (format := feed.files()) is not None:
+            schema = arrow_schema(rows.schema)
+            files = FileBatch.of(format, schema, rows.inputFiles())
+            self._session.create_table(name, files, schema)
+        else:
+            self._session.create_table(name, rows)
         return f"Table {statement.name} is created."
 
     def rows_of(self, statement: s.CreateTable) -> DataFrame:

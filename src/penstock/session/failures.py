@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from penstock.boundary import in_a_sentence
 from penstock.errors import BackgroundError
 from penstock.runtime.engine import Engine
 from penstock.state.manifest import Failure
@@ -24,7 +25,7 @@ def failed_sources(queries: Mapping[str, Sequence[StreamingQuery]]) -> dict[str,
     """The reason of each source whose last stream has ended by an error."""
     errors = {name: each[-1].exception() for name, each in queries.items() if each}
     return {
-        f"source {name}": str(error).split("\n")[0][:_LONGEST]
+        f"source {name}": in_a_sentence(error).sentence[:_LONGEST]
         for name, error in errors.items()
         if error is not None
     }

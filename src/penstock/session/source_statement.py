@@ -30,6 +30,9 @@ def source_of(statement: s.CreateSource | s.RegisterSource, analyser: Analyser) 
         kind = schema.field(time).type
         _check_time(statement, column, kind)
         delay = _delay(statement, kind)
+    feed = None
+    if statement.format is not None:
+        feed = feed_of(statement.format, zone_of(analyser.settings()))
     checks = [check for column in statement.columns for check in column.checks]
     return source_definition(
         name,
@@ -38,7 +41,7 @@ def source_of(statement: s.CreateSource | s.RegisterSource, analyser: Analyser) 
         delay,
         late=statement.late.value.lower(),
         on_error=statement.on_error.value.lower(),
-        feed=_feed(statement.format, zone_of(analyser.settings())),
+        feed=feed,
         promised=promised(checks, schema, analyser, Complaints(statement)),
         never_null=tuple(c.name.text for c in statement.columns if not c.nullable),
         rate=_rate(statement, kind),
@@ -113,10 +116,8 @@ def _delay(statement: s.CreateSource, kind: pa.DataType) -> int:
     return delay.length
 
 
-def _feed(format: s.Format | None, zone: str) -> StreamFeed | None:
+def feed_of(format: s.Format, zone: str) -> StreamFeed:
     """Texts of times without a zone are of the zone that the source was created under."""
-    if format is None:
-        return None
     check_needed(format.name, format.options)
     given = {key.lower() for key, _ in format.options}
     texts = format.name.lower() in ("csv", "json", "xml") and "timezone" not in given

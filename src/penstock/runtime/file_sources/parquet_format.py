@@ -35,7 +35,7 @@ class ParquetFormat:
     def read(self, split: Split, schema: pa.Schema) -> Iterator[Records]:
         with unreadable():
             raw = split.raw()
-        with raw, unreadable(), pq.ParquetFile(raw) as file:
+        with raw, unreadable(), pq.ParquetFile(raw, coerce_int96_timestamp_unit="us") as file:
             schema = present(schema, map(str.lower, file.schema_arrow.names))
             names = _names(file.schema_arrow, schema)
             groups, numbers = _groups(file.metadata, split)
