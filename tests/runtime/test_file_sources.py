@@ -27,7 +27,7 @@ from penstock.runtime.file_sources.options import check_needed
 from penstock.runtime.file_sources.records import empty
 from penstock.runtime.file_sources.splits import Split, as_pattern, local_path
 from penstock.runtime.file_sources.text_columns import taken
-from penstock.runtime.fitting import fit_values
+from penstock.runtime.fitting import fit_values, optional
 from penstock.runtime.text_values import TextValues
 from penstock.runtime.time_patterns import TimePattern
 from penstock.session import Session
@@ -585,3 +585,26 @@ def test_patterns_of_times() -> None:
     for wrong in ("2026-01-01T01:00:00.25+01:00 o'clock", "2026-13-01T01:00:00.250Z o'clock"):
         with pytest.raises(ValueError, match=r"form|month"):
             pattern.read(wrong)
+
+
+def test_files_may_lack_columns_that_were_added_later(tmp_path: Path) -> None:
+    schema = pa.schema([("k", pa.string()), ("v", pa.int32()), optional(pa.field("x", pa.int32()))])
+    path = tmp_path / "a"
+    path.write_text("k,v\na,1\nb,c\n")
+    good, bad = read(form("csv", header="true"), path, schema)
+    assert good == [("a", 1, None, "line 2")]
+    assert [where for where, _, _ in bad] == ["line 3"]
+    path.write_text("x,k,v\n7,a,1\n")
+    assert read(form("csv", header="true"), path, schema)[0] == [("a", 1, 7, "line 2")]
+    path.write_text("x,k\n7,a\n")
+    assert "no column v" in read(form("csv", header="true"), path, schema)[1][0][2]
+    path.write_text("a,1\nb,2,8\nc\nd,3\n")
+    good, bad = read(form("csv"), path, schema)
+    assert good == [("a", 1, None, "line 1"), ("b", 2, 8, "line 2"), ("d", 3, None, "line 4")]
+    assert [(where, reason) for where, _, reason in bad] == [
+        ("line 3", "it has 1 values, expected 2 to 3")
+    ]
+    path.write_text('{"k":"a","v":1}\n{"k":"b","v":2,"x":9}\n')
+    assert [row[2] for row in read(form("json"), path, schema)[0]] == [None, 9]
+    pq.write_table(pa.table({"v": pa.array([1], pa.int32()), "k": ["a"]}), path)
+    assert read(form("parquet"), path, schema) == ([("a", 1, None, "row 1")], [])

@@ -280,7 +280,8 @@ class _Rows:
         except ValueError as error:
             return [(text, error)]
         if not self.least <= len(parts) <= self.width:
-            return [(text, ValueError(f"it has {len(parts)} values, expected {self.width}"))]
+            few = "" if self.least == self.width else f"{self.least} to "
+            return [(text, ValueError(f"it has {len(parts)} values, expected {few}{self.width}"))]
         parts = [*parts, *([None] * (self.width - len(parts)))]
         wanted = zip(self.places, self.schema, strict=True)
         return [(text, [self._value(parts[i], field) for i, field in wanted])]
