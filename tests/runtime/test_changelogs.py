@@ -148,18 +148,25 @@ def test_differential_readers_see_no_merge(
 def test_a_reader_that_began_before_a_merge_reads_to_its_end(tmp_path: Path, often: None) -> None:
     engine = engine_on(tmp_path)
     engine.define("total", VIEWS["total"])
-    expected: Rows | None = None
-    with engine.reading():
-        for number, (batch, _) in enumerate(batches(3, 30)):
+    found = [batch for batch, _ in batches(3, 30)]
+
+    def bring(some: list[pa.Table]) -> None:
+        for batch in some:
             engine.receive_table("s", batch)
             engine.step()
-            if number == 9:
-                early = view_of(engine, "total").changes()
-                expected = rows(early)
-                store_of(early.directory).forget(())
             engine.collect_garbage()
-    assert len(view_of(engine, "total").publications) < 8
-    assert rows(early) == expected
+
+    bring(found[:10])
+    with engine.reading(lambda: view_of(engine, "total").changes()) as early:
+        expected = rows(early)
+        store_of(early.directory).forget(())
+        bring(found[10:])
+        assert len(view_of(engine, "total").publications) < 8
+        assert rows(early) == expected
+        named = {f"{segment}.arrow" for segment in engine.manifest.segments()}
+        read = {f"{ref.segment}.arrow" for ref in early.runs}
+        assert read - named
+        assert {path.name for path in engine.runs.iterdir()} == named | read, "no others stay"
     engine.collect_garbage()
     store_of(early.directory).forget(())
     with pytest.raises(StateError):

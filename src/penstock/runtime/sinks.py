@@ -22,7 +22,7 @@ from penstock.runtime.engine import Engine
 from penstock.runtime.failures import BACK_OFF
 from penstock.runtime.jobs import read_view
 from penstock.runtime.objections import misnamed_format
-from penstock.runtime.reading import CommittedView
+from penstock.runtime.reading import CommittedView, Reading
 from penstock.state.manifest import Delivered, Publication
 from penstock.state.names import check_name
 
@@ -106,8 +106,10 @@ class Server:
         return next((entry for entry in entries if entry.version > version), None)
 
     def _deliver(self, entry: Publication) -> None:
-        with self._engine.reading():
-            reading = self._committed(self.sink.view).changes(entry.w0, entry.w1)
+        def changes() -> Reading:
+            return self._committed(self.sink.view).changes(entry.w0, entry.w1)
+
+        with self._engine.reading(changes) as reading:
             if reading.runs:
                 rows = read_view(self._spark, reading, self._engine.tasks)
                 self.sink.deliver(rows, entry.version)
