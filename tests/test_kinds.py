@@ -112,3 +112,10 @@ def test_a_field_with_its_default_is_not_written_and_one_that_is_renamed_keeps_i
         Thing(1, ("a",))
     )
     assert fingerprint(Thing(1)) != fingerprint(Thing(1, number=1.0))
+
+
+def test_no_state_of_an_operator_is_called_as_what_is_named_by_users() -> None:
+    reserved = {"view", "base", "input", "late", "rejected", "held", "rows", "lane"}
+    operators = {kind.name for kind in kinds() if kind.is_operator}
+    assert len(operators) > 30
+    assert not {name for name in operators if name.split()[0] in reserved}

@@ -133,7 +133,7 @@ def test_no_garbage_is_of_use_whatever_runs_beside(
             db.step()
 
         def answer() -> None:
-            with db.engine.reading():
+            with db.engine._garbage.writing():  # its files are garbage from the start
                 found = db.engine.answer(Distinct(Scan("s", SCHEMA, True, "t"))).snapshot()
                 read_locally(found)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
@@ -65,7 +65,7 @@ from penstock.runtime.punctuating import (
     closing,
     entry,
 )
-from penstock.runtime.reading import CommittedView, time_of
+from penstock.runtime.reading import CommittedView, Reading, time_of
 from penstock.runtime.settings import check_settings
 from penstock.runtime.sources import (
     SourceDefinition,
@@ -571,9 +571,9 @@ class Engine(Changing):
                     self.commit(Said(name, entries, anew=True))
                     self._punctuations.know(name, self.manifest, closings)
 
-    def reading(self) -> AbstractContextManager[None]:
-        """Files that are named when the block begins stay until it ends."""
-        return self._garbage.reading()
+    def reading(self, choose: Callable[[], Reading]) -> AbstractContextManager[Reading]:
+        """What is chosen to be read, whose files stay until the block ends."""
+        return self._garbage.reading(choose)
 
     def collect_garbage(self) -> int:
         """Delete files that no commit names and no reader can be reading; how many."""

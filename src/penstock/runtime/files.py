@@ -15,6 +15,7 @@ from pathlib import Path
 
 from penstock.errors import StateError
 from penstock.runtime import checkpoints
+from penstock.runtime.reading import Reading
 from penstock.state.manifest import Action, Changed, HandedOver, Manifest, Merged, Published
 from penstock.state.names import is_segment
 from penstock.state.storage import storage_errors
@@ -66,6 +67,7 @@ class Garbage:
         self._grace = grace
         self._unnamed: dict[Path, float] = {}
         self._writers: dict[object, float] = {}
+        self._read: dict[object, set[Path]] = {}
         self._mutex = threading.Lock()
 
     @contextmanager
@@ -81,13 +83,18 @@ class Garbage:
                 del self._writers[writer]
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Files that are named when the block begins stay until it ends.
-
-        None of them is seen to be garbage before that.
-        """
+    def reading(self, choose: Callable[[], Reading]) -> Iterator[Reading]:
+        """The files of what is chosen to be read stay until the block ends, and only they."""
+        reader = object()
         with self.writing():
-            yield
+            reading = choose()
+            with self._mutex:
+                self._read[reader] = {self._segment(ref.segment) for ref in reading.runs}
+        try:
+            yield reading
+        finally:
+            with self._mutex:
+                del self._read[reader]
 
     def collect(self, manifest: Callable[[], Manifest]) -> int:
         """Delete what nobody has named for the time of the grace; how much.
@@ -99,7 +106,8 @@ class Garbage:
         now = time.monotonic()
         with self._mutex:
             writing = min(self._writers.values(), default=now + 1)
-        named = self._named(manifest())
+            read = frozenset().union(*self._read.values())
+        named = self._named(manifest()) | read
         self._unnamed = {path: self._unnamed.get(path, now) for path in found - named}
         old = [p for p, t in self._unnamed.items() if t < writing and now - t >= self._grace]
         with storage_errors(self._directory):
@@ -116,10 +124,13 @@ class Garbage:
             found = (self._directory / RUNS).glob("*.arrow")
             return {path for path in found if is_segment(path.stem)}
 
+    def _segment(self, name: str) -> Path:
+        return self._directory / RUNS / f"{name}.arrow"
+
     def _checkpoints(self) -> set[Path]:
         return set(checkpoints.places(self._directory))
 
     def _named(self, manifest: Manifest) -> set[Path]:
-        segments = {self._directory / RUNS / f"{name}.arrow" for name in manifest.segments()}
+        segments = set(map(self._segment, manifest.segments()))
         states = manifest.sources.items()
         return segments | {checkpoints.place_of(self._directory, *state) for state in states}

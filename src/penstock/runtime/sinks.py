@@ -17,12 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from penstock.errors import PlanError
+from penstock.errors import PlanError, StateError
 from penstock.runtime.engine import Engine
 from penstock.runtime.failures import BACK_OFF
 from penstock.runtime.jobs import read_view
 from penstock.runtime.objections import misnamed_format
-from penstock.runtime.reading import CommittedView, handed_over
+from penstock.runtime.reading import CommittedView, Reading, handed_over
 from penstock.state.manifest import Delivered, Publication
 from penstock.state.names import check_name
 
@@ -89,7 +89,7 @@ class Server:
             return
         try:
             while (due := self._due()) is not None:
-                self._deliver(*due)
+                self._deliver(due[0].name, due[1])
             self.failure = None
         except Exception as error:
             self.failure = f"{type(error).__name__}: {error}".split("\n")[0][:500]
@@ -114,13 +114,19 @@ class Server:
                     return found, entry
         return None
 
-    def _deliver(self, view: CommittedView, entry: Publication) -> None:
-        with self._engine.reading():
-            reading = view.changes(entry.w0, entry.w1)
+    def _deliver(self, view: str, entry: Publication) -> None:
+        def changes() -> Reading:
+            """The changes in files that the log names by now."""
+            due = self._due()
+            if due is None or due[1].version != entry.version:
+                raise StateError(self._engine.directory, f"view {view} is not there any more")
+            return due[0].changes(entry.w0, entry.w1)
+
+        with self._engine.reading(changes) as reading:
             if reading.runs:
                 rows = read_view(self._spark, reading, self._engine.tasks)
                 self.sink.deliver(rows, entry.version)
-        self._engine.delivered(Delivered(self.sink.name, view.name, entry.version))
+        self._engine.delivered(Delivered(self.sink.name, view, entry.version))
 
     def start(self) -> None:
         if self._thread is None or not self._thread.is_alive():

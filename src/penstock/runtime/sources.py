@@ -355,8 +355,7 @@ class Ingest:
         report.place = report.place or next(filter(None, (one.place for one in rejected)), "")
         if self.source.on_error == "keep":
             area = rejected_area(self.source.name)
-            found = rejected_rows(rejected)
-            run = sorted_run(area, found, found.te)
+            run = sorted_run(area, rejected_rows(rejected))
             report.areas.setdefault(area.name, []).append(lasting.write(run, packed=True))
 
     def _readable(
@@ -506,11 +505,11 @@ class Ingest:
     def _keep(
         self, area: AreaSpec, rows: Elements, lasting: SegmentWriter, report: IngestReport
     ) -> None:
-        """Rows as they came, each of them once and for good, whatever their validity and weight."""
+        """Rows as they came, each of them once, whatever their validity and weight."""
         ends, once = np.full(len(rows), INF), np.ones(len(rows), dtype=np.int64)
         begins = np.minimum(rows.ts, INF - 1)
         rows = replace(rows.select(area.schema.names), ts=begins, te=ends, n=once)
-        report.areas[area.name] = [lasting.write(sorted_run(area, rows, ends), packed=True)]
+        report.areas[area.name] = [lasting.write(sorted_run(area, rows), packed=True)]
 
     def _fill(self, lane: Lane, rows: Elements, segment: SegmentWriter) -> Iterator[RunRef]:
         """What the rows add to a lane, as one run for each range of owners."""

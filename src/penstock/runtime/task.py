@@ -335,7 +335,8 @@ class RoundTask:
             for merged, bound in merge_in_parts(merge.spec, merge.runs, frontier):
                 done, reached = done + min(merge.size, compaction.PART), bound
                 if len(merged):
-                    report.append(segment.write(merged, merge.owners, whole=into))
+                    packed = merge.spec.order == "time"  # it is read once, and nothing looked up
+                    report.append(segment.write(merged, merge.owners, packed, into))
                 del merged  # before there is another
                 if done >= most and merge.can_wait:
                     break
