@@ -277,24 +277,40 @@ class Changes:
             return Result(f"View {name} is called so already; nothing is to be done.")
         changed: dict[str, Any] = {}
         for reader in (name, *dependents_on(name, definitions)):
-            changed[reader] = self._renamed(reader, name, to, complaints, statement)
+            changed[reader] = self._renamed(reader, name, to)
+        now = {to if n == name else n: changed.get(n, d) for n, d in definitions.items()}
+        for reader, definition in changed.items():
+            if definition is None or not self._reads_as_before(reader, definition, now):
+                complaints.unsupported(
+                    f"The query of view {reader} uses {name} or {to} as a name of its own as well.",
+                    f"Write it with other names: CREATE OR REPLACE VIEW {reader} AS ..., or choose "
+                    "another name.",
+                    statement.to,
+                )
         self._session.rename(name, to, changed)
         return Result(f"View {name} is now called {to}.")
 
-    def _renamed(
-        self, reader: str, name: str, to: str, complaints: Complaints, statement: s.RenameView
-    ) -> Any:
+    def _reads_as_before(self, reader: str, new: Any, definitions: Mapping[str, Any]) -> bool:
+        """Whether a view with names that are others can be bound, with the columns it has."""
+        if not new.text:
+            return True
+        reads = new.reads if isinstance(new, ViewDefinition) else ()
+        try:
+            found = self.bound(_statement(new), reader, definitions, reads).definition
+        except PenstockError:
+            return False
+        if isinstance(found, ClockView) or isinstance(new, ClockView):
+            return type(found) is type(new)
+        return (found.plan.schema, found.key) == (new.plan.schema, new.key)
+
+    def _renamed(self, reader: str, name: str, to: str) -> Any:
+        """The definition with the new name; None where its text cannot have it."""
         old = self._engine.definitions[reader]
         if not old.text:
             return old
         found = renamed(_statement(old), name, to)
         if found is None:
-            complaints.unsupported(
-                f"The query of view {reader} uses {name} or {to} as a name of its own as well.",
-                f"Write it with other names: CREATE OR REPLACE VIEW {reader} AS ..., or choose "
-                "another name.",
-                statement.to,
-            )
+            return None
         if isinstance(old, ClockView):
             return replace(old, text=found)
         reads = tuple((to if read == name else read, columns) for read, columns in old.reads)
