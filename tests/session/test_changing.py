@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,30 @@ def test_without_kept_rows_a_view_is_made_of_running_ones_or_begins_now(tmp_path
         db.source("s").append([(4, 1, 4), (5, 5, 5)])
         db.step()
         assert rows(db.view("c").snapshot())[0][0] in (1, 3)
+
+
+def test_when_all_is_over_a_sink_still_gets_the_difference(tmp_path: Path) -> None:
+    with opened(tmp_path) as db:
+        db.create_table("names", pa.table({"k": [1, 2], "name": ["a", "b"]}))
+        db.sql("CREATE SOURCE s (k BIGINT, at TIMESTAMP) EVENT TIME at")
+        db.sql("CREATE VIEW v AS SELECT s.k, name FROM s JOIN names AS n ON s.k = n.k")
+        told: list[Any] = []
+        db.view("v").sink(lambda frame, version: told.append(rows(frame)))
+        moment = datetime(2026, 1, 1, tzinfo=UTC)
+        db.source("s").append([(1, moment), (2, moment)])
+        db.source("s").end()
+        db.step()
+        db.sql("CREATE OR REPLACE VIEW v AS SELECT k, name FROM names WHERE k > 1")
+        assert told[1:] == [[("-", 1, "a", moment)]]
+        db.sql("CREATE OR REPLACE VIEW v AS SELECT k FROM names")
+        assert told[2:] == [[("-", 2, "b", moment)], [("+", 1, moment), ("+", 2, moment)]]
+    with opened(tmp_path / "tables") as db:
+        db.create_table("names", pa.table({"k": [1, 2]}))
+        db.sql("CREATE VIEW v AS SELECT k FROM names")
+        db.view("v").sink(lambda frame, version: told.append(rows(frame)))
+        db.step()
+        db.sql("CREATE OR REPLACE VIEW v AS SELECT k FROM names WHERE k > 1")
+        assert told[-1] == [("-", 1, None)]
 
 
 def test_points_in_time_are_replaced_with_what_they_pace(db: Session, tmp_path: Path) -> None:
