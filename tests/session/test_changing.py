@@ -251,6 +251,24 @@ def test_a_column_that_is_added(db: Session, tmp_path: Path) -> None:
     db.close()
 
 
+def test_what_a_stream_says_of_its_source_is_said_of_the_new_columns_too(tmp_path: Path) -> None:
+    with opened(tmp_path) as db:
+        db.sql("CREATE SOURCE s (k INT, t INT) EVENT TIME t")
+        db.sql("CREATE STREAM d OVER s KEY NULL PUNCTUATED BY DOMAIN (k BETWEEN 0 AND 9)")
+        db.sql("PUNCTUATE s WHERE k = 3; ALTER SOURCE s ADD COLUMN c INT")
+        source = db.source("s")
+        assert source.append([(1, 1, 1), (3, 1), (10, 1)]) == {
+            "accepted": 1,
+            "late": 0,
+            "ungrammatical": 2,
+        }
+        db = reopened(db)
+        db.sql("DROP STREAM d")
+        assert [words for words, _ in db.engine.manifest.punctuations["s"]] == ["<3, *, *>"]
+        assert db.source("s").append([(10, 2, 1)])["accepted"] == 1
+        db.close()
+
+
 def test_a_type_that_is_widened(tmp_path: Path) -> None:
     with opened(tmp_path / "state") as db, opened(tmp_path / "there") as plain:
         text = """

@@ -266,11 +266,12 @@ class Changing(Reception):
         return names
 
     def alter(
-        self, source: SourceDefinition, views: Mapping[str, Any], entries: tuple[Entry, ...]
+        self, source: SourceDefinition, others: Mapping[str, Any], entries: tuple[Entry, ...]
     ) -> None:
         """Let a source have more columns; `entries` are what was said of it, in these columns.
 
-        Views go on as they are; theirs are definitions that merely know what they read.
+        Views go on as they are; the others are definitions of views that merely know what they
+        read, and of streams that say of the source what they said.
         """
         with self._moving, self._mutex:
             if self.replacing is not None:
@@ -278,7 +279,7 @@ class Changing(Reception):
                     f"view {self.replacing.view!r} is being replaced; alter {source.name!r} "
                     "afterwards"
                 )
-            changed = {source.name: source, **views}
+            changed = {source.name: source, **others}
             actions: list[Action] = [Defined(n, codec.encode(d)) for n, d in changed.items()]
             if entries:
                 actions.append(Punctuated(source.name, entries, anew=True))

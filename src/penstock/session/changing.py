@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.algebra.plan import Node, project
+from penstock.element import BEGIN
 from penstock.errors import PenstockError, UnsupportedError
 from penstock.punctuation import text
 from penstock.punctuation.closings import Entry
+from penstock.punctuation.schemes import Never, Scheme
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.punctuating import columns_of_marks, schemes_of
 from penstock.runtime.replacement import Replacement, redefined
@@ -342,9 +344,22 @@ class Changes:
         wider = replace(source, schema=schema, added=(*source.added, column.text))
         before = self._engine.manifest.punctuations.get(source.name, ())
         entries = tuple(_wider(before, source, wider))
-        self._engine.alter(wider, self._knowing(), entries)
+        others = {**self._knowing(), **self._wider_streams(source, wider)}
+        self._engine.alter(wider, others, entries)
         self._session.altered(source.name)
         return Result(f"Source {source.name} has a column {column}. It is NULL in the rows so far.")
+
+    def _wider_streams(
+        self, source: SourceDefinition, wider: SourceDefinition
+    ) -> dict[str, StreamDefinition]:
+        """The streams that say what a source can never send, in the columns that it has."""
+        found = {}
+        for name, stream in self._engine.definitions.items():
+            if isinstance(stream, StreamDefinition) and stream.source == source.name:
+                schemes = tuple(_wider_scheme(one, source, wider) for one in stream.schemes)
+                if schemes != stream.schemes:
+                    found[name] = replace(stream, schemes=schemes)
+        return found
 
     def _knowing(self) -> dict[str, ViewDefinition]:
         """The views that do not know yet which columns there were when they were bound, told."""
@@ -463,6 +478,13 @@ def _wider(
     """What punctuations said of rows, said of rows with more columns."""
     for words, at in entries:
         yield text.write(text.parse(words, source.schema).extend(wider.schema)), at
+
+
+def _wider_scheme(scheme: Scheme, source: SourceDefinition, wider: SourceDefinition) -> Scheme:
+    if not isinstance(scheme, Never):
+        return scheme
+    entries = _wider(((words, BEGIN) for words in scheme.punctuations), source, wider)
+    return replace(scheme, punctuations=tuple(words for words, _ in entries))
 
 
 def _statement(definition: ViewDefinition | ClockView) -> s.CreateView:
