@@ -70,6 +70,22 @@ def test_a_repair_may_change_the_view_below(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("without_spark")
+def test_what_is_altered_is_judged_as_it_is_then(tmp_path: Path) -> None:
+    changes = """
+        ALTER SOURCE s ADD COLUMN more STRING;
+        CREATE OR REPLACE VIEW pairs AS SELECT s.a, more FROM s [RANGE 9] JOIN r [RANGE 9]
+          ON s.b = r.c;
+        ALTER SOURCE s ALTER COLUMN a TYPE BIGINT;
+        ALTER VIEW pairs RENAME TO both_sides;
+        CREATE VIEW over AS SELECT more FROM both_sides
+    """
+    ran = asked("check", tmp_path, SOURCES + PAIRS + changes)
+    assert ran.exit_code == 0
+    assert "view both_sides: BOUNDED" in ran.output
+    assert "view pairs" not in ran.output
+
+
+@pytest.mark.usefixtures("without_spark")
 def test_a_query_that_only_shows_a_view_is_not_judged_again(tmp_path: Path) -> None:
     shown = asked("check", tmp_path, f"{SOURCES}{PAIRS} SELECT STREAMED * FROM pairs;").output
     assert "view pairs" in shown

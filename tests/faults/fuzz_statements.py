@@ -41,7 +41,18 @@ from penstock.sql.binding.local_analyser import LocalAnalyser
 from penstock.sql.names import names_read
 
 ROOT = Path(__file__).parents[2]
-KINDS = ("SELECT", "CREATE", "WITH", "EXPLAIN", "PUNCTUATE", "REGISTER", "FROM", "VALUES", "SHOW")
+KINDS = (
+    "ALTER",
+    "SELECT",
+    "CREATE",
+    "WITH",
+    "EXPLAIN",
+    "PUNCTUATE",
+    "REGISTER",
+    "FROM",
+    "VALUES",
+    "SHOW",
+)
 FIRST_WORD = re.compile(rf"\s*(?:{'|'.join((*KINDS, 'DESCRIBE', 'DROP'))})\b")
 BETWEEN = re.compile(r";|\n----\n|\n\n|^==== .*$|^> .*$|^-- .*$", re.MULTILINE)
 TOKEN = re.compile(r"'[^']*'|\w+|\s+|[<>=!|:]+|.", re.DOTALL)

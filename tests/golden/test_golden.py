@@ -141,6 +141,6 @@ def test_the_pipeline_of_a_golden_directory_can_be_changed(archive: Path, tmp_pa
         assert session.view("busier").snapshot().toArrow().num_rows > 0
         if kind == "kept":
             places = session.sql("SELECT id, place FROM auctions").to_arrow()
-            assert places.num_rows == 8
+            assert places.num_rows >= 8
             assert places.column("place").null_count == places.num_rows
         session.close()

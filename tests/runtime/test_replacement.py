@@ -135,6 +135,36 @@ def test_oracle_a_view_that_was_replaced_as_if_it_had_been_there(seed: int, tmp_
     db.close()
 
 
+def test_a_sink_that_was_away_gets_all_that_it_missed(tmp_path: Path) -> None:
+    """Of two views that were replaced since, with other keys and other columns."""
+    queries = [QUERIES[0], QUERIES[3], "SELECT auction, price AS n, t AS most, price FROM bids"]
+    db = opened(tmp_path)
+    db.sql(f"{SOURCES} CREATE VIEW other AS {OTHER}; CREATE VIEW v AS {queries[0]}")
+    follower = Follower(db, "v")
+    for step in range(3):
+        move(db, step)
+    delivered = len(follower.versions)
+    db.close()
+    db = opened(tmp_path)
+    for step, query in zip((3, 5), queries[1:], strict=True):
+        move(db, step)
+        db.sql(f"CREATE OR REPLACE VIEW v AS {query}")
+        move(db, step + 1)
+    db.engine.collect_garbage()
+    db.close()
+    db = opened(tmp_path)
+    assert len(db.engine.manifest.sinks["of v"].pending) == 6
+    db.view("v").sink(follower.deliver, name="of v")
+    follower.check(db)
+    assert follower.versions == sorted(set(follower.versions))
+    assert len(follower.versions) == delivered + 8
+    assert not db.engine.manifest.sinks["of v"].pending
+    named = {f"{name}.arrow" for name in db.engine.manifest.segments()}
+    db.engine.collect_garbage()
+    assert named == {path.name for path in db.engine.runs.glob("*.arrow")}
+    db.close()
+
+
 @pytest.fixture
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[int], None]], None]:
     """What happens each time when a view that is built has made a step."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,30 @@ def test_without_kept_rows_a_view_is_made_of_running_ones_or_begins_now(tmp_path
         assert rows(db.view("c").snapshot())[0][0] in (1, 3)
 
 
+def test_when_all_is_over_a_sink_still_gets_the_difference(tmp_path: Path) -> None:
+    with opened(tmp_path) as db:
+        db.create_table("names", pa.table({"k": [1, 2], "name": ["a", "b"]}))
+        db.sql("CREATE SOURCE s (k BIGINT, at TIMESTAMP) EVENT TIME at")
+        db.sql("CREATE VIEW v AS SELECT s.k, name FROM s JOIN names AS n ON s.k = n.k")
+        told: list[Any] = []
+        db.view("v").sink(lambda frame, version: told.append(rows(frame)))
+        moment = datetime(2026, 1, 1, tzinfo=UTC)
+        db.source("s").append([(1, moment), (2, moment)])
+        db.source("s").end()
+        db.step()
+        db.sql("CREATE OR REPLACE VIEW v AS SELECT k, name FROM names WHERE k > 1")
+        assert told[1:] == [[("-", 1, "a", moment)]]
+        db.sql("CREATE OR REPLACE VIEW v AS SELECT k FROM names")
+        assert told[2:] == [[("-", 2, "b", moment)], [("+", 1, moment), ("+", 2, moment)]]
+    with opened(tmp_path / "tables") as db:
+        db.create_table("names", pa.table({"k": [1, 2]}))
+        db.sql("CREATE VIEW v AS SELECT k FROM names")
+        db.view("v").sink(lambda frame, version: told.append(rows(frame)))
+        db.step()
+        db.sql("CREATE OR REPLACE VIEW v AS SELECT k FROM names WHERE k > 1")
+        assert told[-1] == [("-", 1, None)]
+
+
 def test_points_in_time_are_replaced_with_what_they_pace(db: Session, tmp_path: Path) -> None:
     db.sql("CREATE OR REPLACE VIEW every2 AS SELECT timepoint FROM clock WHERE timepoint % 3 = 0")
     with opened(tmp_path / "there") as plain:
@@ -224,6 +249,24 @@ def test_a_column_that_is_added(db: Session, tmp_path: Path) -> None:
     db.sql("CREATE OR REPLACE VIEW whole AS SELECT * FROM s WHERE x > 1")
     assert all(len(row) == 5 for row in rows(db.view("whole").snapshot()))
     db.close()
+
+
+def test_what_a_stream_says_of_its_source_is_said_of_the_new_columns_too(tmp_path: Path) -> None:
+    with opened(tmp_path) as db:
+        db.sql("CREATE SOURCE s (k INT, t INT) EVENT TIME t")
+        db.sql("CREATE STREAM d OVER s KEY NULL PUNCTUATED BY DOMAIN (k BETWEEN 0 AND 9)")
+        db.sql("PUNCTUATE s WHERE k = 3; ALTER SOURCE s ADD COLUMN c INT")
+        source = db.source("s")
+        assert source.append([(1, 1, 1), (3, 1), (10, 1)]) == {
+            "accepted": 1,
+            "late": 0,
+            "ungrammatical": 2,
+        }
+        db = reopened(db)
+        db.sql("DROP STREAM d")
+        assert [words for words, _ in db.engine.manifest.punctuations["s"]] == ["<3, *, *>"]
+        assert db.source("s").append([(10, 2, 1)])["accepted"] == 1
+        db.close()
 
 
 def test_a_type_that_is_widened(tmp_path: Path) -> None:

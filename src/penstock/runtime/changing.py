@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from penstock.algebra import codec
-from penstock.element import BEGIN
+from penstock.element import BEGIN, INF
 from penstock.errors import PlanError
 from penstock.physical.kernel import Kernel
 from penstock.physical.lower import Graph
@@ -193,7 +193,7 @@ class Changing(Reception):
                 frontier = manifest.frontier if failure is None else failure.frontier
                 before = Told(name, old, manifest.area(view_area(name)).refs, frontier)
                 after = Told(name, view, one.held(name), manifest.frontier)
-                at, backfill = manifest.frontier - 1, partial(self._rebuilt_from, {})
+                at, backfill = _last_moment(manifest), partial(self._rebuilt_from, {})
                 yield name, differences(before, after, at, backfill, self.runs)
 
     def _take_over(
@@ -208,7 +208,7 @@ class Changing(Reception):
         running = Running.of({n: v for n, v in views.items() if n in change.built or n in known})
         if any(len(changes) > 1 for changes in told.values()):
             self.commit(note={"replacing": list(change.views)})
-        manifest, at = self.manifest, self.manifest.frontier - 1
+        manifest, at = self.manifest, _last_moment(self.manifest)
         actions: list[Action] = []
         built = [action for one in buildings for action in one.finished(manifest)]
         fresh = {area for one in buildings for area in one.fresh}
@@ -266,11 +266,12 @@ class Changing(Reception):
         return names
 
     def alter(
-        self, source: SourceDefinition, views: Mapping[str, Any], entries: tuple[Entry, ...]
+        self, source: SourceDefinition, others: Mapping[str, Any], entries: tuple[Entry, ...]
     ) -> None:
         """Let a source have more columns; `entries` are what was said of it, in these columns.
 
-        Views go on as they are; theirs are definitions that merely know what they read.
+        Views go on as they are; the others are definitions of views that merely know what they
+        read, and of streams that say of the source what they said.
         """
         with self._moving, self._mutex:
             if self.replacing is not None:
@@ -278,7 +279,7 @@ class Changing(Reception):
                     f"view {self.replacing.view!r} is being replaced; alter {source.name!r} "
                     "afterwards"
                 )
-            changed = {source.name: source, **views}
+            changed = {source.name: source, **others}
             actions: list[Action] = [Defined(n, codec.encode(d)) for n, d in changed.items()]
             if entries:
                 actions.append(Punctuated(source.name, entries, anew=True))
@@ -286,3 +287,10 @@ class Changing(Reception):
             known = {n: changed.get(n, view) for n, view in self._running.views.items()}
             self._defined_now({**self.definitions, **changed}, replace(self._running, views=known))
             self._punctuations.forget(source.name)
+
+
+def _last_moment(manifest: Manifest) -> int:
+    """The last time before the frontier; where all is over, the last that anybody spoke of."""
+    if manifest.frontier < INF:
+        return manifest.frontier - 1
+    return max((state.largest for state in manifest.sources.values()), default=BEGIN)

@@ -59,6 +59,10 @@ class Listener:
         for thread in self._threads:
             thread.start()
 
+    def read_as(self, schema: pa.Schema) -> None:
+        """Lines have these columns from now on: more of them, at the end, or of wider types."""
+        self._schema = schema
+
     def close(self) -> None:
         """Stop listening; what has come is received first."""
         self._server.shutdown()
@@ -160,8 +164,9 @@ class Listener:
             rows, bad, size = list(self._rows), list(self._bad), self._waiting
         if not rows and not bad:
             return True
-        columns = [[row[i] for _, _, row in rows] for i in range(len(self._schema))]
-        fitted = fitted_values(columns, self._schema)
+        schema = self._schema
+        whole = [[*row, *([None] * (len(schema) - len(row)))] for _, _, row in rows]
+        fitted = fitted_values([[row[i] for row in whole] for i in range(len(schema))], schema)
         for i, reason in sorted(fitted.reasons.items()):
             text, place, _ = rows[i]
             bad.append(Rejected(text, reason, f"port {self.port}", place))

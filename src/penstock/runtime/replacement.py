@@ -11,7 +11,7 @@ is garbage until the commit names it; so a crash leaves the old views, and nothi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -153,8 +153,13 @@ class Building:
             self._go_on(manifest, lambda name: self._state.get(name, AreaState()))
 
     def _go_on(self, manifest: Manifest, held: Callable[[str], AreaState]) -> None:
-        """Take what is held for the beginning of what comes next, and what views have given."""
+        """Take what is held for the beginning of what comes next, and what views have given.
+
+        What views held when older changes were given up is read once: steps may merge it.
+        """
         given = [given_by(view, self.running.program, manifest) for view in self._read]
+        if self.frontier > BEGIN:
+            given = [replace(one, base=()) for one in given]
         begin = {name: held(name) for name in self._program.private}
         self._backfill = self._backfill.after(begin, given)
 

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from penstock.algebra.plan import Node, project
+from penstock.element import BEGIN
 from penstock.errors import PenstockError, UnsupportedError
 from penstock.punctuation import text
 from penstock.punctuation.closings import Entry
+from penstock.punctuation.schemes import Never, Scheme
 from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.punctuating import columns_of_marks, schemes_of
 from penstock.runtime.replacement import Replacement, redefined
@@ -277,24 +279,40 @@ class Changes:
             return Result(f"View {name} is called so already; nothing is to be done.")
         changed: dict[str, Any] = {}
         for reader in (name, *dependents_on(name, definitions)):
-            changed[reader] = self._renamed(reader, name, to, complaints, statement)
+            changed[reader] = self._renamed(reader, name, to)
+        now = {to if n == name else n: changed.get(n, d) for n, d in definitions.items()}
+        for reader, definition in changed.items():
+            if definition is None or not self._reads_as_before(reader, definition, now):
+                complaints.unsupported(
+                    f"The query of view {reader} uses {name} or {to} as a name of its own as well.",
+                    f"Write it with other names: CREATE OR REPLACE VIEW {reader} AS ..., or choose "
+                    "another name.",
+                    statement.to,
+                )
         self._session.rename(name, to, changed)
         return Result(f"View {name} is now called {to}.")
 
-    def _renamed(
-        self, reader: str, name: str, to: str, complaints: Complaints, statement: s.RenameView
-    ) -> Any:
+    def _reads_as_before(self, reader: str, new: Any, definitions: Mapping[str, Any]) -> bool:
+        """Whether a view with names that are others can be bound, with the columns it has."""
+        if not new.text:
+            return True
+        reads = new.reads if isinstance(new, ViewDefinition) else ()
+        try:
+            found = self.bound(_statement(new), reader, definitions, reads).definition
+        except PenstockError:
+            return False
+        if isinstance(found, ClockView) or isinstance(new, ClockView):
+            return type(found) is type(new)
+        return (found.plan.schema, found.key) == (new.plan.schema, new.key)
+
+    def _renamed(self, reader: str, name: str, to: str) -> Any:
+        """The definition with the new name; None where its text cannot have it."""
         old = self._engine.definitions[reader]
         if not old.text:
             return old
         found = renamed(_statement(old), name, to)
         if found is None:
-            complaints.unsupported(
-                f"The query of view {reader} uses {name} or {to} as a name of its own as well.",
-                f"Write it with other names: CREATE OR REPLACE VIEW {reader} AS ..., or choose "
-                "another name.",
-                statement.to,
-            )
+            return None
         if isinstance(old, ClockView):
             return replace(old, text=found)
         reads = tuple((to if read == name else read, columns) for read, columns in old.reads)
@@ -326,9 +344,22 @@ class Changes:
         wider = replace(source, schema=schema, added=(*source.added, column.text))
         before = self._engine.manifest.punctuations.get(source.name, ())
         entries = tuple(_wider(before, source, wider))
-        self._engine.alter(wider, self._knowing(), entries)
+        others = {**self._knowing(), **self._wider_streams(source, wider)}
+        self._engine.alter(wider, others, entries)
         self._session.altered(source.name)
         return Result(f"Source {source.name} has a column {column}. It is NULL in the rows so far.")
+
+    def _wider_streams(
+        self, source: SourceDefinition, wider: SourceDefinition
+    ) -> dict[str, StreamDefinition]:
+        """The streams that say what a source can never send, in the columns that it has."""
+        found = {}
+        for name, stream in self._engine.definitions.items():
+            if isinstance(stream, StreamDefinition) and stream.source == source.name:
+                schemes = tuple(_wider_scheme(one, source, wider) for one in stream.schemes)
+                if schemes != stream.schemes:
+                    found[name] = replace(stream, schemes=schemes)
+        return found
 
     def _knowing(self) -> dict[str, ViewDefinition]:
         """The views that do not know yet which columns there were when they were bound, told."""
@@ -447,6 +478,13 @@ def _wider(
     """What punctuations said of rows, said of rows with more columns."""
     for words, at in entries:
         yield text.write(text.parse(words, source.schema).extend(wider.schema)), at
+
+
+def _wider_scheme(scheme: Scheme, source: SourceDefinition, wider: SourceDefinition) -> Scheme:
+    if not isinstance(scheme, Never):
+        return scheme
+    entries = _wider(((words, BEGIN) for words in scheme.punctuations), source, wider)
+    return replace(scheme, punctuations=tuple(words for words, _ in entries))
 
 
 def _statement(definition: ViewDefinition | ClockView) -> s.CreateView:

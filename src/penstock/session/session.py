@@ -333,16 +333,18 @@ class Session:
         self._sinks.rename(view, to)
 
     def altered(self, source: str) -> None:
-        """The columns of a source have changed: what feeds it begins again with them."""
+        """The columns of a source have changed, and what feeds it is to know.
+
+        Streams that users have attached go on with the columns that they have.
+        """
+        definition = self._engine.source(source)
         if source in self._listeners:
-            self._listeners.pop(source).close()
-            listener = self._listener(self._engine.source(source))
-            if listener is not None:
-                self._listeners[source] = listener
-        for query in self._queries.pop(source, ()):
-            query.stop()
-        if self._runner.running:
-            self._feed()
+            self._listeners[source].read_as(definition.given)
+        if isinstance(definition.feed, StreamFeed):
+            for query in self._queries.pop(source, ()):
+                query.stop()
+            if self._runner.running:
+                self._feed()
 
     def serve_sinks(self) -> None:
         self._sinks.serve()
