@@ -34,7 +34,7 @@ from penstock.session.changes import (
     Unchanged,
 )
 from penstock.session.changing import Reads, columns_read, restricted
-from penstock.session.dependents import dependents_on
+from penstock.session.dependents import all_dependents_on, dependents_on
 from penstock.session.source_changes import alterations_of, differences
 from penstock.session.source_statement import schema_of_columns, source_of
 from penstock.sharing.identity import Identities
@@ -319,6 +319,7 @@ class _Comparison:
         refused: dict[str, str] = {}
         waiting = [v.name for v in verdicts.values() if v.anew]
         waiting += [name for name in self._gone if self._relied_on(name)]
+        waiting += self._in_the_way(verdicts)
         seen = set(waiting)
         while waiting:
             name = waiting.pop()
@@ -340,6 +341,20 @@ class _Comparison:
                 if reader.lower() not in verdicts and reader not in self._gone:
                     refused[name] = self._foreign(name, reader)
         return seen, refused
+
+    def _in_the_way(self, verdicts: Mapping[str, _Verdict]) -> list[str]:
+        """What is dropped anyway, before what it reads is replaced: nobody should build it anew.
+
+        Where something else still reads it, that is to be replaced first, if that can be.
+        """
+        moving = [v.name for v in verdicts.values() if v.change in (Replace, Alter)]
+        readers = [n for n in all_dependents_on(moving, self._definitions) if n in self._gone]
+        found = []
+        for name in readers:
+            others = set(all_dependents_on([name], self._definitions)).difference(self._gone)
+            if not others or self._as_it_is(self._definitions[name]) is None:
+                found.append(name)
+        return found
 
     def _relied_on(self, name: str) -> list[str]:
         """The views that may rely on what a stream says its source never sends."""
