@@ -13,7 +13,17 @@ from pathlib import Path
 import pytest
 
 from tests.golden.changed_code import with_more_fields
-from tests.golden.pipeline import HERE, OPTIONS, Outcome, continued, uninterrupted, unpacked
+from tests.golden.pipeline import (
+    CUT,
+    HERE,
+    OPTIONS,
+    Outcome,
+    continued,
+    move,
+    opened,
+    uninterrupted,
+    unpacked,
+)
 
 ARCHIVES = sorted(HERE.glob("*.tar.xz"))
 FORMATS = ("layout-2", "layout-3")
@@ -64,3 +74,34 @@ def test_a_golden_directory_goes_on_with_classes_renamed_moved_and_with_another_
     for what, by_name in vars(expected(kind)).items():
         for view, rows in by_name.items():
             assert rows == found[what][view], f"{what} of {view}"
+
+
+@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.name.removesuffix(".tar.xz"))
+def test_the_pipeline_of_a_golden_directory_can_be_changed(archive: Path, tmp_path: Path) -> None:
+    """A view gets another query and one another name, and sources get more columns."""
+    kind = archive.name.removesuffix(".tar.xz").rpartition("-")[2]
+    directory = unpacked(archive, tmp_path)
+    changes = """
+        ALTER SOURCE auctions ADD COLUMN place STRING;
+        ALTER SOURCE readings ADD COLUMN humidity DOUBLE;
+        CREATE OR REPLACE VIEW pricey AS SELECT auction, bids, highest FROM lately WHERE bids > 1;
+        ALTER VIEW lately RENAME TO latest_bids;
+        ALTER VIEW latest_bids RENAME TO lately;
+        ALTER VIEW busy RENAME TO busier
+    """
+    for steps in (range(CUT, CUT + 2), range(CUT + 2, CUT + 4)):
+        session = opened(directory, OPTIONS[kind])
+        session.sql(changes)
+        changes = "SHOW VIEWS"
+        assert session.engine.source("auctions").schema.names[-1] == "place"
+        for step in steps:
+            move(session, step)
+            pricey, lately = (session.view(n).snapshot().toArrow() for n in ("pricey", "lately"))
+            found = [row for row in lately.to_pylist() if row["bids"] > 1]
+            assert sorted(map(str, pricey.to_pylist())) == sorted(map(str, found))
+        assert session.view("busier").snapshot().toArrow().num_rows > 0
+        if kind == "kept":
+            places = session.sql("SELECT id, place FROM auctions").to_arrow()
+            assert places.num_rows == 8
+            assert places.column("place").null_count == places.num_rows
+        session.close()

@@ -115,6 +115,10 @@ def test_without_kept_rows_a_view_is_made_of_running_ones_or_begins_now(tmp_path
         assert rows(db.view("c").snapshot()) == [(2,)]
         db.sql("CREATE OR REPLACE VIEW c AS SELECT sum(x) AS n FROM v")
         assert rows(db.view("c").snapshot()) == [(3,)]
+        db.sql("CREATE VIEW r AS SELECT x FROM v WHERE k > 1")
+        db.sql("CREATE OR REPLACE VIEW v AS SELECT k, x FROM s WHERE k <> 2")
+        assert rows(db.view("v").snapshot()) == [(1, 1)]
+        assert rows(db.view("r").snapshot()) == []
         db.sql("CREATE OR REPLACE VIEW c START NOW AS SELECT max(x) AS n FROM s")
         db.source("s").append([(4, 1, 4), (5, 5, 5)])
         db.step()

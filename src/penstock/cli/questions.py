@@ -21,6 +21,7 @@ from penstock.memory.scene import Scene
 from penstock.sql import statements as s
 from penstock.sql.binding import Analyser, AnalysisError, Catalog
 from penstock.sql.binding.local_analyser import LocalAnalyser
+from penstock.sql.changes import as_altered
 from penstock.sql.names import names_read
 from penstock.sql.text import Name
 
@@ -92,7 +93,7 @@ def _asked(
     scene, queries = Scene(Catalog({}, None), analyser), 0
     found: list[Asked] = []
     views: tuple[s.CreateView, ...] = ()
-    for statement in statements:
+    for statement in as_altered(statements):
         try:
             match statement:
                 case s.Query() | s.CreateView():

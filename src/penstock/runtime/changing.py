@@ -28,6 +28,7 @@ from penstock.runtime.reception import Reception
 from penstock.runtime.replacement import (
     MOST_ROUNDS,
     Building,
+    Differences,
     Progress,
     Replacement,
     Told,
@@ -67,7 +68,11 @@ class Changing(Reception):
     ) -> Backfill: ...
     @abstractmethod
     def _spoken(
-        self, names: Iterable[str], program: Program, frontier: int
+        self,
+        names: Iterable[str],
+        program: Program,
+        frontier: int,
+        sources: Mapping[str, SourceDefinition] | None = None,
     ) -> tuple[dict[int, Kernel], dict[str, AreaSpec]]: ...
 
     def _defined_now(self, definitions: Mapping[str, Any], running: Running) -> None:
@@ -128,7 +133,7 @@ class Changing(Reception):
                 from_now,
                 sources,
                 partial(self._rebuilt_from, sources),
-                self._spoken,
+                partial(self._spoken, sources=sources),
                 progress,
             )
             read = one.begin(manifest, roots)
@@ -147,9 +152,11 @@ class Changing(Reception):
             for one in buildings:
                 if one.frontier < manifest.frontier:
                     one.advance(manifest)
-            told = list(self._told(change, buildings, manifest))
+            told = dict(self._told(change, buildings, manifest))
             with self._mutex:
-                self._check_unchanged(known, running)
+                followed = {state.view for state in self.manifest.sinks.values()}
+                new = (followed & change.views.keys() & self.views.keys()) - told.keys()
+                self._check_unchanged(known, running, bool(new) and manifest.frontier > BEGIN)
                 self._take_over(change, definitions, buildings, told)
 
     def _rebuilt_from(
@@ -161,20 +168,20 @@ class Changing(Reception):
     ) -> Backfill:
         return self._backfill(program, [sources[name] for name in names], given)
 
-    def _check_unchanged(self, known: Mapping[str, Any], running: Running) -> None:
+    def _check_unchanged(self, known: Mapping[str, Any], running: Running, more: bool) -> None:
         """What was built fits what is there: nothing was defined or dropped, and no view failed."""
         now = self.definitions
         same = all(now.get(name) is one for name, one in known.items())
-        more = [n for n in now if n not in known and isinstance(now[n], ViewDefinition)]
+        more |= any(n not in known and isinstance(d, ViewDefinition) for n, d in now.items())
         if not same or more or self._running.views.keys() != running.views.keys():
             raise PlanError(
-                "other definitions changed, or a view failed, while this was built; everything is "
-                "as it was before. Write the statement again"
+                "other definitions or sinks changed, or a view failed, while this was built; "
+                "everything is as it was before. Write the statement again"
             )
 
     def _told(
         self, change: Replacement, buildings: Iterable[Building], manifest: Manifest
-    ) -> Iterable[tuple[str, Any]]:
+    ) -> Iterable[tuple[str, Differences]]:
         """What makes the answers that sinks have the new ones, by view."""
         followed = {state.view for state in manifest.sinks.values()}
         for one in buildings:
@@ -194,12 +201,12 @@ class Changing(Reception):
         change: Replacement,
         definitions: Mapping[str, Any],
         buildings: Iterable[Building],
-        told: Iterable[tuple[str, Any]],
+        told: Mapping[str, Differences],
     ) -> None:
         views = of_kind(ViewDefinition, definitions)
         known = self._running.views
         running = Running.of({n: v for n, v in views.items() if n in change.built or n in known})
-        if any(len(changes) > 1 for _, changes in told):
+        if any(len(changes) > 1 for changes in told.values()):
             self.commit(note={"replacing": list(change.views)})
         manifest, at = self.manifest, self.manifest.frontier - 1
         actions: list[Action] = []
@@ -211,7 +218,7 @@ class Changing(Reception):
         gone = tuple(a for a in manifest.areas if a not in needed or a in fresh)
         moved = tuple(n for n, d in change.definitions.items() if n not in change.sources)
         anew = tuple(n for n in change.built if n in self.views)
-        for name, changes in told:
+        for name, changes in told.items():
             actions += handovers(name, manifest, self.views[name], changes, at)
         actions.append(Replaced(moved, anew, gone))
         actions += (Defined(n, codec.encode(d)) for n, d in change.definitions.items())

@@ -364,10 +364,14 @@ class Engine(Changing):
                 self._running = self._running.with_view(name, view)
 
     def _spoken(
-        self, names: Iterable[str], program: Program, frontier: int
+        self,
+        names: Iterable[str],
+        program: Program,
+        frontier: int,
+        sources: Mapping[str, SourceDefinition] | None = None,
     ) -> tuple[dict[int, Kernel], dict[str, AreaSpec]]:
         """What punctuations say to the kernels of a program that looks from a time on."""
-        said = {s: c.settled(frontier) for s, c in self._said(names).items()}
+        said = {s: c.settled(frontier) for s, c in self._said(names, sources).items()}
         kernels = answers(program, said)
         return kernels, closing(program, kernels)
 
@@ -408,10 +412,12 @@ class Engine(Changing):
             if entries:
                 self.commit(Said(name, tuple(entries)))
 
-    def _said(self, names: Iterable[str]) -> dict[str, Closings]:
+    def _said(
+        self, names: Iterable[str], sources: Mapping[str, SourceDefinition] | None = None
+    ) -> dict[str, Closings]:
         """What punctuations said, from the beginning of time on."""
-        found = self._punctuations.since_the_beginning
-        return {name: found(self.sources[name], self.manifest) for name in names}
+        found, sources = self._punctuations.since_the_beginning, sources or self.sources
+        return {name: found(sources[name], self.manifest) for name in names}
 
     def _end(self, name: str) -> int:
         """When a source would be over if nothing more came."""

@@ -51,6 +51,8 @@ from penstock.state.store import RunRef
 MOST_ROUNDS = 5
 """How often what is built makes the steps that it missed before it holds up the next one."""
 _OLD, _NEW = "\x1fold", "\x1fnew"
+Differences: TypeAlias = tuple[tuple[ViewDefinition, tuple[RunRef, ...]], ...]
+"""Changes, each with the definition that its columns and key are of."""
 Spoken: TypeAlias = Callable[
     [Iterable[str], Program, int], tuple[Mapping[int, Kernel], Mapping[str, AreaSpec]]
 ]
@@ -210,7 +212,7 @@ class Told:
 
 def differences(
     old: Told, new: Told, at: int, backfill: Callable[..., Backfill], directory: Path
-) -> tuple[tuple[ViewDefinition, tuple[RunRef, ...]], ...]:
+) -> Differences:
     """What makes the old answer the new one at a time, as changes of the one and of the other.
 
     Where both have the same columns and key, they are changes of one view.
@@ -259,7 +261,7 @@ def handovers(
     name: str,
     manifest: Manifest,
     old: ViewDefinition,
-    changes: tuple[tuple[ViewDefinition, tuple[RunRef, ...]], ...],
+    changes: Differences,
     at: int,
 ) -> Iterator[HandedOver]:
     """What the sinks of a view are due, when the next commit replaces it.

@@ -6,7 +6,7 @@ its `*`, and where a column goes that a view reads, the change is refused, with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -87,26 +87,50 @@ class Changes:
         started = statement.from_now == _starts_now(old)
         if started and found.says(self._as_it_is(name, old)):
             return Result(f"View {name} says this already; nothing is to be done.")
-        shared = self._session.shared_views
-        with shared.replacing([name, *readers]) as add:
-            one = self._shared(found, statement.from_now)
+        self._check_sinks(name, old, found.definition, complaints)
+        if found.alone is not None:
+            self._commands.check_memory(statement, found.alone)
+        change = self._change(name, readers, found, statement.from_now, [name, *readers])
+        try:
+            self._engine.replace(name, change)
+        except UnsupportedError as error:  # by itself it cannot be made; of what it replaces it may
+            change = self._change(name, readers, found, statement.from_now, [])
+            try:
+                self._engine.replace(name, change)
+            except UnsupportedError:
+                raise error from None
+        self._session.serve_sinks()
+        others = [reader for reader in readers if reader in change.built]
+        return Result(f"View {name} is replaced.{_with_it(others)}")
+
+    def _change(
+        self, name: str, readers: list[str], found: _Bound, from_now: bool, hidden: list[str]
+    ) -> Replacement:
+        """The definitions that take the place of others; those hidden are not read any more."""
+        with self._session.shared_views.replacing(hidden) as add:
+            one = self._shared(found, from_now)
             new: dict[str, Any] = {name: one}
             built = {name}
             if isinstance(one, ViewDefinition):
                 add(name, one)
-                assert found.alone is not None
-                self._commands.check_memory(statement, found.alone)
-            for reader in readers:
-                new[reader], rebuilt = self._rebound(reader, name, new)
-                built |= {reader} if rebuilt else set()
-                if isinstance(new[reader], ViewDefinition):
-                    add(reader, new[reader])
-        self._check_sinks(name, old, one, complaints)
-        from_now = frozenset({name} if statement.from_now else ())
-        self._engine.replace(name, Replacement(new, frozenset(built), from_now))
-        self._session.serve_sinks()
-        others = [reader for reader in readers if reader in built]
-        return Result(f"View {name} is replaced.{_with_it(others)}")
+            built |= self._rebound_all(readers, name, new, add)
+        return Replacement(new, frozenset(built), frozenset({name} if from_now else ()))
+
+    def _rebound_all(
+        self,
+        readers: list[str],
+        name: str,
+        new: dict[str, Any],
+        add: Callable[[str, ViewDefinition], None],
+    ) -> set[str]:
+        """Add the definitions of what reads others that change; which have to be built anew."""
+        built = set()
+        for reader in readers:
+            new[reader], rebuilt = self._rebound(reader, name, new)
+            built |= {reader} if rebuilt else set()
+            if isinstance(new[reader], ViewDefinition):
+                add(reader, new[reader])
+        return built
 
     def _named(self, name: Name) -> str | None:
         for known in self._engine.definitions:
@@ -199,8 +223,7 @@ class Changes:
             ) from error
         if isinstance(found.definition, ClockView) or isinstance(old, ClockView):
             return found.definition, not found.says(_Bound(old))
-        same = found.says(_Bound(old, self._commands.rewritten(old.meaning)))
-        if same:
+        if found.says(self._as_it_is(reader, old)):
             return replace(found.definition, plan=old.plan, apart=old.apart), False
         if _starts_now(old):
             raise UnsupportedError(
@@ -361,13 +384,11 @@ class Changes:
     ) -> list[str]:
         """Define a source with other types, with all that reads it; which views are built anew."""
         definitions = self._engine.definitions
-        streams = [
+        readers = [
             name
-            for name, d in definitions.items()
-            if isinstance(d, StreamDefinition) and d.source == source.name
+            for name in all_dependents_on([source.name], definitions)
+            if not isinstance(definitions[name], StreamDefinition)
         ]
-        readers = all_dependents_on([source.name, *streams], definitions)
-        readers = [name for name in readers if name not in streams]
         for name, view in self._engine.views.items():
             if source.name in view.sources and name not in readers:
                 complaints.unsupported(
@@ -377,13 +398,8 @@ class Changes:
                     statement.source,
                 )
         new: dict[str, Any] = {source.name: source}
-        built = set()
         with self._session.shared_views.replacing(readers) as add:
-            for reader in readers:
-                new[reader], rebuilt = self._rebound(reader, source.name, new)
-                built |= {reader} if rebuilt else set()
-                if isinstance(new[reader], ViewDefinition):
-                    add(reader, new[reader])
+            built = self._rebound_all(readers, source.name, new, add)
         self._engine.replace(source.name, Replacement(new, frozenset(built)))
         self._session.serve_sinks()
         return [reader for reader in readers if reader in built]

@@ -125,6 +125,8 @@ class Commands:
         for statement in statements:
             if not isinstance(statement, s.CreateView) or not _has_points(statement.query):
                 break
+            if statement.replace:  # which looks for what it shares by itself
+                break
             try:
                 found[statement.name.text] = self._bound(statement.query).plan
             except PenstockError:

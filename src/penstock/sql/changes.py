@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
+from typing import TypeGuard
 
 from sqlglot import exp
 
 from penstock.sql.dialect import quote
-from penstock.sql.statements import CreateView, Query
+from penstock.sql.statements import (
+    AddColumn,
+    ChangeType,
+    ColumnDefinition,
+    CreateSource,
+    CreateView,
+    Query,
+    RegisterSource,
+    RenameView,
+    Statement,
+)
 from penstock.sql.text import Name, Span, span_of
 
 _OR_REPLACE = re.compile(r"(CREATE)\s+OR\s+REPLACE\b", re.IGNORECASE)
@@ -17,6 +29,59 @@ _OR_REPLACE = re.compile(r"(CREATE)\s+OR\s+REPLACE\b", re.IGNORECASE)
 def as_created(statement: CreateView) -> str:
     """The text of a view as it is kept: that it took the place of another is no part of it."""
     return _OR_REPLACE.sub(r"\1", statement.text, count=1)
+
+
+def as_altered(statements: Iterable[Statement]) -> list[Statement]:
+    """Statements in which sources and views are created as later ones alter them."""
+    found: list[Statement] = []
+    for statement in statements:
+        match statement:
+            case AddColumn(source, column):
+                found = [_with_column(one, source, column) for one in found]
+            case ChangeType(source, column_name, kind):
+                found = [_with_type(one, source, column_name, kind) for one in found]
+            case RenameView(name, to):
+                found = [_with_name(one, name, to) for one in found]
+            case CreateView(name, replace=True) if any(_creates_view(one, name) for one in found):
+                found = [statement if _creates_view(one, name) else one for one in found]
+            case _:
+                found.append(statement)
+    return found
+
+
+def _with_column(statement: Statement, source: Name, column: ColumnDefinition) -> Statement:
+    if not _creates_source(statement, source):
+        return statement
+    if any(_same(one.name, column.name) for one in statement.columns):
+        return statement
+    return replace(statement, columns=(*statement.columns, column))
+
+
+def _with_type(statement: Statement, source: Name, column: Name, kind: str) -> Statement:
+    if not _creates_source(statement, source):
+        return statement
+    columns = tuple(
+        replace(one, type=kind) if _same(one.name, column) else one for one in statement.columns
+    )
+    return replace(statement, columns=columns)
+
+
+def _with_name(statement: Statement, name: Name, to: Name) -> Statement:
+    return replace(statement, name=to) if _creates_view(statement, name) else statement
+
+
+def _creates_source(statement: Statement, name: Name) -> TypeGuard[CreateSource | RegisterSource]:
+    if not isinstance(statement, CreateSource | RegisterSource):
+        return False
+    return _same(statement.name, name)
+
+
+def _creates_view(statement: Statement, name: Name) -> TypeGuard[CreateView]:
+    return isinstance(statement, CreateView) and _same(statement.name, name)
+
+
+def _same(one: Name, other: Name) -> bool:
+    return one.text.lower() == other.text.lower()
 
 
 def columns_of_star(query: Query, name: str) -> bool:
