@@ -100,6 +100,9 @@ def test_errors_have_the_place_in_their_file(state: Path) -> None:
     assert "other.sql:2:10" in found.stderr
     told = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
     assert (told["file"], told["line"]) == (str(other), 2)
+    found = planned(state, "-- nothing")
+    assert found.exit_code == 2
+    assert "has no statements" in found.stderr
     found = planned(state, f"{TEXT} DROP VIEW v")
     assert found.exit_code == 3
     assert "DROP VIEW says what to do" in found.stderr
