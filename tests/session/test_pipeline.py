@@ -88,9 +88,7 @@ def test_another_file_takes_nothing_away(db: penstock.Session) -> None:
     carried_out(db, BASE, "three.sql")
     shorter = BASE[: BASE.index("CREATE VIEW v")]
     assert told(carried_out(db, shorter, "one.sql")) == []
-    with pytest.raises(
-        penstock.PlanError, match="w, which is from two.sql, reads it"
-    ):
+    with pytest.raises(penstock.PlanError, match=r"w, which is from two.sql, reads it"):
         carried_out(db, shorter, "three.sql")
     carried_out(db, "SHOW VIEWS", "two.sql")
     assert told(carried_out(db, shorter, "three.sql")) == ["drop v"]
