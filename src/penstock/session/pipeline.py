@@ -215,7 +215,7 @@ class _Comparison:
             self._put(new.name, new)
             return _anew(one, old, "source")
         marked = bool(columns_of_marks(schemes_of(old.name, self._definitions)))
-        reasons = differences(old, new, marked)
+        reasons = differences(old, new, statement, marked)
         if reasons:
             self._put(new.name, new)
             return _Verdict(old.name, one, Create, _listed(reasons), anew=True)
