@@ -1,21 +1,30 @@
-"""`penstock plan`, and how `penstock run` is told to stop; without Spark."""
+"""`penstock plan`, and how `penstock run` is told to stop."""
 
 from __future__ import annotations
 
 import json
 import signal
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner, Result
 
+import penstock
 from penstock.cli.main import main
+from penstock.cli.planning import planned as planned_of
 from penstock.cli.printing import errors_of
 from penstock.cli.stopping import Stop
 from penstock.session.pipeline import InFile
 from penstock.session.rollout import Rollout
+from penstock.session.session import Session
 from penstock.sql import parse
+from penstock.sql.statements import Query
 from penstock.testing import local_session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 TEXT = """
 CREATE SOURCE s (a INT, t INT) EVENT TIME t;
@@ -91,6 +100,9 @@ def test_errors_have_the_place_in_their_file(state: Path) -> None:
     assert "other.sql:2:10" in found.stderr
     told = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
     assert (told["file"], told["line"]) == (str(other), 2)
+    found = planned(state, "-- nothing")
+    assert found.exit_code == 2
+    assert "has no statements" in found.stderr
     found = planned(state, f"{TEXT} DROP VIEW v")
     assert found.exit_code == 3
     assert "DROP VIEW says what to do" in found.stderr
@@ -105,15 +117,61 @@ def test_a_path_is_needed(tmp_path: Path) -> None:
     assert "--path DIR --allow-drop" in found.stderr
 
 
+RICH = """
+CREATE SOURCE s (a INT NOT NULL CHECK (a > 0), d DECIMAL(12, 2), x ARRAY<INT>, at TIMESTAMP)
+  USING csv OPTIONS (path '{folder}', HEADER 'true') EVENT TIME at DELAY INTERVAL 5 SECONDS
+  LATE DROP ON ERROR DROP RATE 5 PER SECOND;
+CREATE STREAM k OVER s KEY (a) PUNCTUATED BY DOMAIN (a BETWEEN 1 AND 9), BY ORDER (a);
+CREATE TABLE names (a INT, name STRING) USING csv OPTIONS (path '{folder}', header 'true');
+CREATE TABLE more USING csv OPTIONS (path '{folder}', header 'true');
+CREATE VIEW bounds AS SELECT * FROM VALUES (1, 'one'), (2, 'two') AS t (a, word);
+CREATE VIEW latest AS SELECT s.a, sum(d) AS d, max(upper(name)) AS name
+  FROM s [RANGE 1 HOUR] JOIN names ON s.a = names.a WHERE date_trunc('DAY', at) > DATE '2026-01-01'
+  GROUP BY s.a;
+CREATE VIEW hourly AS SELECT window(at, '1 hour').start AS h, count(*) AS n
+  FROM s GROUP BY window(at, '1 hour');
+"""
+
+
+@pytest.mark.spark
+def test_what_spark_has_made_is_the_same_without_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The examples, and types, options and promises of all kinds."""
+    root = Path(__file__).parents[2]
+    monkeypatch.chdir(root)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.csv").write_text("a,name\n1,x\n")
+    texts = [file.read_text("utf-8") for file in sorted((root / "examples").glob("*.sql"))]
+    started = []
+    for number, text in enumerate([*texts, RICH.format(folder=tmp_path / "in")]):
+        statements = [InFile("p.sql", one) for one in parse(text) if not isinstance(one, Query)]
+        state = tmp_path / str(number)
+        with penstock.connect(state, spark=spark) as db:
+            rollout = Rollout(db, statements)
+            for step in rollout.steps:
+                rollout.carry_out(step)
+            assert Rollout(db, statements).plan.is_empty
+
+            def start(db: Session = db, text: str = text) -> AbstractContextManager[Session]:
+                started.append(text)
+                return nullcontext(db)
+
+            found = planned_of(statements, state, start)
+            assert found.is_empty, found
+    assert len(started) <= 3
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_waits_for_a_step_and_the_next_one_does_not(number: signal.Signals) -> None:
+    before = signal.getsignal(signal.SIGINT)
     with Stop().heeded() as stop, stop.after_a_step():
         assert not stop.asked
         signal.raise_signal(number)
         assert stop.asked
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(number)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])

@@ -88,7 +88,7 @@ def test_another_file_takes_nothing_away(db: penstock.Session) -> None:
     carried_out(db, BASE, "three.sql")
     shorter = BASE[: BASE.index("CREATE VIEW v")]
     assert told(carried_out(db, shorter, "one.sql")) == []
-    with pytest.raises(penstock.PlanError, match=r"w, which two.sql made, reads it. DROP VIEW w"):
+    with pytest.raises(penstock.PlanError, match=r"w, which is from two.sql, reads it"):
         carried_out(db, shorter, "three.sql")
     carried_out(db, "SHOW VIEWS", "two.sql")
     assert told(carried_out(db, shorter, "three.sql")) == ["drop v"]
@@ -244,6 +244,24 @@ def test_what_is_made_in_python_is_compared_too(db: penstock.Session) -> None:
     assert told(db.plan(f"{text} * FROM s")) == []
     assert told(db.plan(f"{text} a FROM s")) == ["replace u"]
     assert told(db.plan("SHOW VIEWS")) == []
+
+
+def test_what_something_else_still_reads_is_not_dropped(db: penstock.Session) -> None:
+    carried_out(db, f"{BASE} CREATE VIEW w AS SELECT a FROM v")
+    lines = BASE.strip().split("\n")
+    with pytest.raises(penstock.PlanError, match=r"View v cannot .* w, which is from p.sql"):
+        carried_out(db, "\n".join([*lines[:3], "CREATE VIEW IF NOT EXISTS w AS SELECT a FROM u"]))
+    db.create_view("x", db.scan("s"))
+    with pytest.raises(penstock.PlanError, match="x, which is from no pipeline file"):
+        carried_out(db, "SHOW VIEWS")
+    assert [*db.engine.definitions] == ["s", "k", "u", "v", "w", "x"]
+
+
+def test_a_view_that_was_renamed_is_that_of_the_file(db: penstock.Session) -> None:
+    carried_out(db, BASE)
+    db.sql("ALTER VIEW v RENAME TO w")
+    assert told(db.plan(BASE.replace("VIEW v", "VIEW w"), file="p.sql")) == []
+    assert told(carried_out(db, BASE)) == ["create v", "drop w"]
 
 
 def test_what_is_wrong_with_a_file_changes_nothing(db: penstock.Session) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from penstock.cli.printing import errors_of, place_of, text_of
+from penstock.cli.printing import InputError, errors_of, place_of, text_of
 from penstock.cli.questions import Start, answered
 from penstock.errors import PenstockError
 from penstock.runtime.definitions import decoded
@@ -35,7 +35,13 @@ def statements_of(files: Sequence[Path], as_json: bool) -> list[InFile]:
     found: list[InFile] = []
     for file in files:
         with errors_of(str(file), as_json):
-            found += [InFile(file.name, statement) for statement in parse(text_of(file))]
+            statements = parse(text_of(file))
+            if not statements:
+                raise InputError(
+                    f"{file} has no statements, so all that it has created would be dropped. "
+                    "Where that is meant, drop it by penstock shell --path DIR."
+                )
+            found += [InFile(file.name, statement) for statement in statements]
     return found
 
 

@@ -87,11 +87,8 @@ class Runner:
             return
         if not self.until_idle:
             click.echo("Running; press Ctrl-C to stop.", err=True)
-        try:
-            with errors_of("", self.as_json), self._stop.after_a_step():
-                self._steps(db)
-        except KeyboardInterrupt:
-            self._stop.asked = True
+        with errors_of("", self.as_json), self._stop.after_a_step():
+            self._steps(db)
         if self._stop.asked:
             click.echo("Stopped. All that was done is kept.", err=True)
 

@@ -7,6 +7,7 @@ by halves.
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,3 +54,4 @@ class Stop:
         if self.asked or not self._patient:
             raise KeyboardInterrupt
         self.asked = True
+        os.write(2, b"Stopping after the step under way; once more interrupts it.\n")

@@ -17,7 +17,7 @@ from penstock.algebra.plan import Node
 from penstock.errors import PenstockError, PlanError
 from penstock.memory.scene import Scene
 from penstock.rewrite import rewrite
-from penstock.runtime.definitions import ViewDefinition
+from penstock.runtime.definitions import ViewDefinition, of_kind
 from penstock.runtime.domains import standing
 from penstock.runtime.punctuating import columns_of_marks, schemes_of
 from penstock.runtime.sources import SourceDefinition
@@ -34,7 +34,7 @@ from penstock.session.changes import (
     Unchanged,
 )
 from penstock.session.changing import Reads, columns_read, restricted
-from penstock.session.dependents import dependents_on
+from penstock.session.dependents import all_dependents_on, dependents_on
 from penstock.session.source_changes import alterations_of, differences
 from penstock.session.source_statement import schema_of_columns, source_of
 from penstock.sharing.identity import Identities
@@ -127,6 +127,7 @@ class _Comparison:
         self._statements = statements
         self._manifest = manifest
         self._definitions = {n: d for n, d in definitions.items() if not is_constant(n)}
+        self._views = of_kind(ViewDefinition, self._definitions)
         self._analyser = analyser
         self._columns = columns
         self._names = {name.lower(): name for name in self._definitions}
@@ -214,7 +215,7 @@ class _Comparison:
             self._put(new.name, new)
             return _anew(one, old, "source")
         marked = bool(columns_of_marks(schemes_of(old.name, self._definitions)))
-        reasons = differences(old, new, marked)
+        reasons = differences(old, new, statement, marked)
         if reasons:
             self._put(new.name, new)
             return _Verdict(old.name, one, Create, _listed(reasons), anew=True)
@@ -319,10 +320,11 @@ class _Comparison:
         refused: dict[str, str] = {}
         waiting = [v.name for v in verdicts.values() if v.anew]
         waiting += [name for name in self._gone if self._relied_on(name)]
+        waiting += self._in_the_way(verdicts)
         seen = set(waiting)
         while waiting:
             name = waiting.pop()
-            for reader in [*dependents_on(name, self._definitions), *self._relied_on(name)]:
+            for reader in self._readers(name):
                 verdict = verdicts.get(reader.lower())
                 if verdict is not None:
                     if not verdict.anew:
@@ -336,22 +338,42 @@ class _Comparison:
                     seen.add(reader)
                     waiting.append(reader)
         for name in self._gone:
-            for reader in dependents_on(name, self._definitions):
-                if reader.lower() not in verdicts and reader not in self._gone:
+            for reader in self._readers(name):
+                verdict = verdicts.get(reader.lower())
+                stays = verdict is None or verdict.change is Unchanged
+                if stays and reader not in self._gone:
                     refused[name] = self._foreign(name, reader)
         return seen, refused
+
+    def _readers(self, name: str) -> list[str]:
+        """What cannot be there without a definition; views from plans have no text to tell."""
+        plans = [n for n, d in self._views.items() if not d.text and name in d.sources]
+        return [*dependents_on(name, self._definitions), *plans, *self._relied_on(name)]
+
+    def _in_the_way(self, verdicts: Mapping[str, _Verdict]) -> list[str]:
+        """What is dropped anyway, before what it reads is replaced: nobody should build it anew.
+
+        Where something else still reads it, that is to be replaced first, if that can be.
+        """
+        moving = [v.name for v in verdicts.values() if v.change in (Replace, Alter)]
+        readers = [n for n in all_dependents_on(moving, self._definitions) if n in self._gone]
+        found = []
+        for name in readers:
+            others = set(all_dependents_on([name], self._definitions)).difference(self._gone)
+            if not others or self._as_it_is(self._definitions[name]) is None:
+                found.append(name)
+        return found
 
     def _relied_on(self, name: str) -> list[str]:
         """The views that may rely on what a stream says its source never sends."""
         definition = self._definitions[name]
         if not isinstance(definition, StreamDefinition) or not standing(definition):
             return []
-        views = {n: d for n, d in self._definitions.items() if isinstance(d, ViewDefinition)}
-        return [view for view, d in views.items() if definition.source in d.sources]
+        return [view for view, d in self._views.items() if definition.source in d.sources]
 
     def _foreign(self, name: str, reader: str) -> str:
         mark = self._manifest.declared.get(reader)
-        whose = f"{mark.file} made" if mark else "no pipeline file made"
+        whose = f"is from {mark.file}" if mark else "is from no pipeline file"
         kind = kind_of_definition(self._definitions[reader]).value
         return (
             f"it would have to be dropped, and {reader}, which {whose}, reads it. "

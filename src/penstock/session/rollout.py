@@ -59,9 +59,11 @@ class Rollout:
     def carry_out(self, step: Step) -> Result | None:
         """What the step answers; None where there is nothing to do."""
         change, statement = step.change, step.statement
-        if isinstance(change, Alter | Drop):
-            (statement,) = parse(change.statement)
-            return self._commands.run(statement)
+        if isinstance(change, Drop):
+            return self._commands.run(*parse(change.statement))
+        if isinstance(change, Alter) and statement is not None:
+            with self._declared(change.name, step.file, statement):
+                return self._commands.run(*parse(change.statement))
         if isinstance(change, Create) and statement is not None:
             with self._engine.noting(Declared(change.name, Declaration(step.file, statement.text))):
                 return self._commands.run(statement)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 
@@ -23,7 +23,12 @@ _FIELDS = {
 }
 
 
-def differences(old: SourceDefinition, new: SourceDefinition, marked: bool) -> list[str]:
+Statement: TypeAlias = s.CreateSource | s.RegisterSource
+
+
+def differences(
+    old: SourceDefinition, new: SourceDefinition, statement: Statement, marked: bool
+) -> list[str]:
     """Why the rows of a source cannot go on under its new statement.
 
     With punctuations in its rows it is `marked`.
@@ -36,7 +41,7 @@ def differences(old: SourceDefinition, new: SourceDefinition, marked: bool) -> l
         for name, words in _FIELDS.items()
         if getattr(old, name) != getattr(new, name)
     ]
-    if _feed(old) != _feed(new):
+    if _feed(old, statement) != _feed(new, statement):
         found.append("its rows come from elsewhere")
     left = {n.lower() for n in old.schema.names} - {n.lower() for n in new.schema.names}
     found += [f"column {name} is left out" for name in old.schema.names if name.lower() in left]
@@ -57,16 +62,20 @@ def _widens(source: SourceDefinition, column: pa.Field, kind: pa.DataType) -> bo
     return is_wider(column.type, kind) and column.name not in times and source.promised is None
 
 
-def _feed(source: SourceDefinition) -> Any:
-    """Where rows come from; the zone of texts is that of the time when the source was created."""
+def _feed(source: SourceDefinition, statement: Statement) -> Any:
+    """Where rows come from. A zone of texts that the statement does not name is the one that the
+    source was created under."""
     if not isinstance(source.feed, StreamFeed):
         return source.feed
     options = {key.lower(): value for key, value in source.feed.options}
-    return source.feed.format.lower(), options | {"timezone": ""}
+    if isinstance(statement, s.CreateSource) and statement.format is not None:
+        named = {key.lower() for key, _ in statement.format.options}
+        options |= {} if "timezone" in named else {"timezone": ""}
+    return source.feed.format.lower(), options
 
 
 def alterations_of(
-    old: SourceDefinition, new: SourceDefinition, statement: s.CreateSource | s.RegisterSource
+    old: SourceDefinition, new: SourceDefinition, statement: Statement
 ) -> tuple[tuple[tuple[str, str], ...], pa.Schema]:
     """The reasons and statements that bring a source from its old columns to the new ones."""
     found: list[tuple[str, str]] = []
