@@ -7,6 +7,8 @@ It is there as a whole or not at all, and is verified before it is called a back
 A backup is a state directory, and `backup.json` in it lists its files with their checksums. Files
 of runs never change, so they may be links. What the writer deletes while files are copied is copied
 anew as of a later commit: each round has only that to copy which came since the round before.
+Files are held open while they wait for their turn. The alternative, links within the directory that
+is copied, would leave them there when a backup is killed, and write to what may be read only.
 """
 
 from __future__ import annotations
