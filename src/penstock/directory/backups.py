@@ -36,6 +36,7 @@ from penstock.runtime.places import local_path
 from penstock.state.log import LAYOUT, log_files, read_manifest, write_head
 from penstock.state.manifest import Manifest, SourceState
 from penstock.state.storage import storage_errors
+from penstock.state.store import FileStore
 
 _ROUNDS = 100
 _OPEN = 256
@@ -151,7 +152,8 @@ class _Copy:
                     raise StateError(path, "it is gone, and the log names it")
 
     def _copy_runs(self, manifest: Manifest) -> None:
-        names = [f"{RUNS}/{name}.arrow" for name in sorted(manifest.segments())]
+        store = FileStore(self._source / RUNS)
+        names = [f"{RUNS}/{store.path(name).name}" for name in sorted(manifest.segments())]
         missing = [name for name in names if name not in self.sums]
         total = self.done + sum((self._source / name).stat().st_size for name in missing)
         for start in range(0, len(missing), _OPEN):
