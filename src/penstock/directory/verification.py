@@ -16,7 +16,13 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from penstock.boundary import public
-from penstock.directory.areas import LOG, Defined, existing_directory, references
+from penstock.directory.areas import (
+    LOG,
+    Defined,
+    existing_directory,
+    is_of_source,
+    references,
+)
 from penstock.directory.listing import LIST, listed_in
 from penstock.errors import ArgumentError, PenstockError, StateError, brief
 from penstock.runtime import checkpoints
@@ -241,7 +247,7 @@ def _of_run(
         if spec is None:  # the log has an area that nothing uses: its bytes are to be there
             len(store.open(AreaSpec(area, pa.schema([]), ()), ref).elements)
             return
-        for problem in problems_of(store, spec, ref, in_order):
+        for problem in problems_of(store, spec, ref, in_order, not is_of_source(spec)):
             yield Problem(file, f"at byte {ref.index.offset}, of area {area!r}: {problem}")
     except StateError as error:
         yield Problem(error.path, _reason(error))

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from penstock.element import Elements
 from penstock.state.layout import TIMES
@@ -18,14 +17,18 @@ from penstock.state.run import AreaSpec, hash_keys, owned
 from penstock.state.store import FileStore, RunRef
 
 
-def problems_of(store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool) -> Iterator[str]:
+def problems_of(
+    store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool = True, by_key: bool = True
+) -> Iterator[str]:
     """What is wrong with a run; a StateError where it cannot be read.
 
-    Only runs of results may be in no order: those that no step reads again.
+    Only runs of results may be in no order: those that no step reads again. What is kept of a
+    source is hashed to be split among readers, not to be found `by_key`: its hashes stay as they
+    are when the source gets more columns, or wider ones.
     """
-    run, written = store.open(spec, ref), store.columns(ref)
-    x, known = run.elements, ref.statistics
-    yield from _other_columns(spec, x, written)
+    run, known = store.open(spec, ref), ref.statistics
+    x = run.elements
+    yield from _other_columns(spec, x, store.columns(ref).names)
     if len({len(run.hashes), len(x), len(run.keep), known.rows}) > 1:
         yield f"it has {len(run.hashes)} hashes and {len(x)} rows, and the log has {known.rows}"
         return
@@ -33,7 +36,7 @@ def problems_of(store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool) -
         return
     if in_order and not _is_sorted(run.hashes if spec.order == "hash" else x.ts):
         yield f"its rows are not in the order of their {spec.order}"
-    if _is_as_written(spec, written) and not np.array_equal(run.hashes, hash_keys(spec, x)):
+    if by_key and not np.array_equal(run.hashes, hash_keys(spec, x)):
         yield "its hashes are not those of its rows"
     if not _is_within(run.hashes, known.hash_range):
         yield "its hashes are not in the range that the log has"
@@ -43,35 +46,15 @@ def problems_of(store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool) -
         yield "some of its rows belong to another task than the log has"
 
 
-def _other_columns(spec: AreaSpec, x: Elements, written: pa.Schema) -> Iterator[str]:
+def _other_columns(spec: AreaSpec, x: Elements, written: list[str]) -> Iterator[str]:
     """A source may have got columns since: a run has those that there were, in their order."""
-    own = _names(written)
+    own = written[: written.index(TIMES[0])]
     rest = iter(spec.schema.names)
     if not all(name in rest for name in own):
         yield f"its columns are {', '.join(own)}, and {', '.join(spec.schema.names)} are expected"
     for field, column in zip(spec.schema, x.columns, strict=True):
         if column.type != field.type:
             yield f"its column {field.name} is of type {column.type}, and {field.type} is expected"
-
-
-def _is_as_written(spec: AreaSpec, written: pa.Schema) -> bool:
-    """Whether the columns are still those that the hashes were made of.
-
-    A source may have got more, or wider ones. An integer has the same hash whatever its width.
-    """
-    if _names(written) != spec.schema.names:
-        return False
-    for field in spec.schema:
-        kind = written.field(field.name).type
-        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        wider = pa.types.is_floating(field.type) or pa.types.is_decimal(field.type)
-        if wider and kind != field.type:
-            return False
-    return True
-
-
-def _names(written: pa.Schema) -> list[str]:
-    return written.names[: written.names.index(TIMES[0])]
 
 
 def _is_sorted(values: Any) -> bool:
