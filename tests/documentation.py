@@ -23,7 +23,7 @@ import re
 import shlex
 import subprocess
 import sys
-from contextlib import redirect_stdout
+from contextlib import chdir, redirect_stdout
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -118,7 +118,7 @@ class Reader:
         ):
             self._names["db"] = self._db
         printed = io.StringIO()
-        with redirect_stdout(printed):
+        with chdir(self._folder), redirect_stdout(printed):
             exec(compile(example.code, str(self._page), "exec"), self._names)
         return printed.getvalue()
 

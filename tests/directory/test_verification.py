@@ -154,6 +154,27 @@ def test_a_gap_in_the_old_part_of_the_log_is_found(state: Path) -> None:
     assert found(state) == set()
 
 
+def test_a_log_that_names_files_elsewhere(state: Path, tmp_path: Path) -> None:
+    place = replace(read_manifest(state / "log").sources["r"], checkpoint="../../victim")
+    committed(state, Received("r", place))
+    assert "names a checkpoint" in str(found(state))
+    ref = read_manifest(state / "log").areas["view v"].refs[-1]
+    committed(state, Changed("view v", (replace(ref, segment="../../victim"),)))
+    with pytest.raises(penstock.StateError, match="names a file"):
+        penstock.backup(state, tmp_path / "a" / "backup")
+    assert not list((tmp_path / "a").iterdir())
+
+
+def test_files_of_the_log_with_strange_numbers(state: Path) -> None:
+    newest = max((state / "log").glob("*.json"))
+    for name in (f"{'9' * 20}.json", f"{int(newest.stem) + 1:020d}.json"):
+        path = newest.with_name(name)
+        path.write_text("00000000\n[]")
+        assert str(path) in {str(each.file) for each in penstock.verify(state).problems}
+        path.unlink()
+    assert penstock.verify(state).is_whole
+
+
 def test_a_directory_that_is_written_to_meanwhile(tmp_path: Path) -> None:
     """Each time that a file is looked at, a step has deleted some."""
     produce(tmp_path / "state")

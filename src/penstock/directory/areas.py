@@ -77,6 +77,11 @@ class Defined:
         return found
 
 
+def is_of_source(spec: AreaSpec) -> bool:
+    """Whether an area holds what came of a source, rather than what something is looked up in."""
+    return spec.name.startswith(("input ", "late ", "rejected "))
+
+
 def references(manifest: Manifest) -> Iterator[tuple[str, RunRef, bool]]:
     """Every run that is named: the area that it is of, and whether it must be in that area's order.
 

@@ -7,6 +7,8 @@ It is there as a whole or not at all, and is verified before it is called a back
 A backup is a state directory, and `backup.json` in it lists its files with their checksums. Files
 of runs never change, so they may be links. What the writer deletes while files are copied is copied
 anew as of a later commit: each round has only that to copy which came since the round before.
+Files are held open while they wait for their turn. The alternative, links within the directory that
+is copied, would leave them there when a backup is killed, and write to what may be read only.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from penstock.runtime.places import local_path
 from penstock.state.log import LAYOUT, log_files, read_manifest, write_head
 from penstock.state.manifest import Manifest, SourceState
 from penstock.state.storage import storage_errors
+from penstock.state.store import FileStore
 
 _ROUNDS = 100
 _OPEN = 256
@@ -149,7 +152,8 @@ class _Copy:
                     raise StateError(path, "it is gone, and the log names it")
 
     def _copy_runs(self, manifest: Manifest) -> None:
-        names = [f"{RUNS}/{name}.arrow" for name in sorted(manifest.segments())]
+        store = FileStore(self._source / RUNS)
+        names = [f"{RUNS}/{store.path(name).name}" for name in sorted(manifest.segments())]
         missing = [name for name in names if name not in self.sums]
         total = self.done + sum((self._source / name).stat().st_size for name in missing)
         for start in range(0, len(missing), _OPEN):

@@ -44,8 +44,9 @@ def upgrade(path: str | Path, dry_run: bool = False) -> Upgrade:
     A session that opens the directory does the same. Older versions of Penstock refuse it then.
     """
     directory = existing_directory(path)
-    if dry_run or read_manifest(directory / LOG).layout in (0, LAYOUT):
-        return _planned(directory, read_manifest(directory / LOG))[0]
+    manifest = read_manifest(directory / LOG)
+    if dry_run or manifest.layout in (0, LAYOUT):
+        return _planned(directory, manifest)[0]
     with storage_errors(directory):
         log = Log(directory / LOG)
         try:

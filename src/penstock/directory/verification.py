@@ -8,6 +8,7 @@ looked at again in the newest commit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,11 +16,18 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from penstock.boundary import public
-from penstock.directory.areas import LOG, Defined, existing_directory, references
+from penstock.directory.areas import (
+    LOG,
+    Defined,
+    existing_directory,
+    is_of_source,
+    references,
+)
 from penstock.directory.listing import LIST, listed_in
 from penstock.errors import ArgumentError, PenstockError, StateError, brief
 from penstock.runtime import checkpoints
 from penstock.runtime.files import RUNS
+from penstock.state import layout_2
 from penstock.state.log import check_log, log_files, read_manifest
 from penstock.state.manifest import Manifest, SourceState
 from penstock.state.run import AreaSpec
@@ -151,7 +159,7 @@ def _size(path: Path) -> int:
 
 def _of_meaning(log: Path, manifest: Manifest, defined: Defined) -> Iterator[Problem]:
     """Whether what the log names is defined, and what the views need is named."""
-    if manifest.layout != 2:
+    if manifest.layout != layout_2.LAYOUT:
         try:
             defined.check(log, manifest)
         except StateError as error:
@@ -182,14 +190,22 @@ def _of_checkpoints(directory: Path, manifest: Manifest, defined: Defined) -> It
     for name in sorted(defined.sources.keys() & manifest.sources.keys()):
         problems: list[StateError] = []
         for _ in range(_LOOKS):
-            state = manifest.sources.get(name, SourceState())
-            place = checkpoints.place_of(directory, name, state)
-            there = state.batch >= 0 or place.exists()
-            problems = list(checkpoints.problems_of(place, name, state)) if there else []
+            problems = list(_of_checkpoint(directory, name, manifest))
             if not problems:
                 break
             manifest = _newest(directory, manifest)
         yield from (Problem(error.path, _reason(error)) for error in problems)
+
+
+def _of_checkpoint(directory: Path, source: str, manifest: Manifest) -> Iterator[StateError]:
+    state = manifest.sources.get(source, SourceState())
+    try:
+        place = checkpoints.place_of(directory, source, state)
+    except StateError as error:
+        yield error
+        return
+    if state.batch >= 0 or place.exists():
+        yield from checkpoints.problems_of(place, source, state)
 
 
 # --- the runs -------------------------------------------------------------------------------------
@@ -231,7 +247,7 @@ def _of_run(
         if spec is None:  # the log has an area that nothing uses: its bytes are to be there
             len(store.open(AreaSpec(area, pa.schema([]), ()), ref).elements)
             return
-        for problem in problems_of(store, spec, ref, in_order):
+        for problem in problems_of(store, spec, ref, in_order, not is_of_source(spec)):
             yield Problem(file, f"at byte {ref.index.offset}, of area {area!r}: {problem}")
     except StateError as error:
         yield Problem(error.path, _reason(error))
@@ -259,13 +275,13 @@ def _unnamed(directory: Path, manifest: Manifest) -> Iterator[Path]:
     log = directory / LOG
     named = {*log_files(log), log / LOCK, *log.glob("*.head"), directory / LIST}
     named |= {directory / RUNS / f"{name}.arrow" for name in manifest.segments()}
-    places = {
-        checkpoints.place_of(directory, name, state) for name, state in manifest.sources.items()
-    }
+    for name, state in manifest.sources.items():
+        with suppress(StateError):  # which is a problem, and told as one
+            named.add(checkpoints.place_of(directory, name, state))
     for folder in (directory, log, directory / RUNS, directory / checkpoints.FOLDER):
         for path in sorted(folder.iterdir()) if folder.is_dir() else ():
             own = folder == directory and path.name in (LOG, RUNS, checkpoints.FOLDER)
-            if not own and path not in named and path not in places:
+            if not own and path not in named:
                 yield path
 
 

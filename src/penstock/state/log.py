@@ -173,8 +173,8 @@ def check_log(directory: Path) -> list[StateError]:
     writer adds and deletes files meanwhile, it is looked at again.
     """
     for _ in range(_TRIES):
-        paths = log_files(directory)
-        problems = list(_problems(directory, paths))
+        files, paths = _files(directory), log_files(directory)
+        problems = list(_problems(directory, files, paths))
         if not problems or log_files(directory) == paths:
             break
     return problems
@@ -193,29 +193,29 @@ def write_head(directory: Path, manifest: Manifest) -> Path:
     return path
 
 
-def _problems(directory: Path, paths: Sequence[Path]) -> Iterator[StateError]:
+def _problems(directory: Path, files: _Files, paths: Sequence[Path]) -> Iterator[StateError]:
     """Entries older than the oldest checkpoint have no manifest to follow: only their order is
     looked at. What a writer was about to delete when it was killed is not looked at."""
-    files, there = _files(directory), set(paths)
-    oldest = files.checkpoint - 2 * CHECKPOINT_EVERY + 1
-    first = max(min(map(_number, paths), default=1), oldest)
-    manifest = Manifest() if first == 1 else None
+    there, oldest = set(paths), files.checkpoint - 2 * CHECKPOINT_EVERY + 1
+    versions = sorted({number for number in map(_number, paths) if number >= oldest})
+    manifest = Manifest() if versions[:1] in ([], [1]) else None
     before = ""  # the checksum of the entry before, as far as it is known
-    for version in range(first, files.newest + 1):
+    for place, version in enumerate(versions):
         entry = _path(directory, version, _ENTRY)
         checkpoint = _path(directory, version, _CHECKPOINT)
+        if place and version > versions[place - 1] + 1:
+            manifest, before = None, ""
+            yield StateError(_path(directory, versions[place - 1] + 1, _ENTRY), "it is gone")
         try:
             checksum, data = _read(entry)
             if manifest is not None:
                 manifest = _parsed(entry, version, partial(_following, manifest))
-            elif before and data.get("previous", before) != before:
-                raise StateError(entry, "another entry was there before it")
-            elif data.get("number", version) != version:
-                raise StateError(entry, f"it is file number {data['number']}")
+            else:
+                _check_order(entry, version, data, before)
             before = checksum
         except StateError as error:
             manifest, before = None, ""
-            if entry in there or checkpoint not in there or version > first:
+            if entry in there or place:  # the oldest that is kept may be a checkpoint by itself
                 yield error
         if checkpoint in there:
             try:
@@ -232,6 +232,16 @@ def _problems(directory: Path, paths: Sequence[Path]) -> Iterator[StateError]:
             _check_head(directory, files.head, manifest)
         except StateError as error:
             yield error
+
+
+def _check_order(entry: Path, version: int, data: object, before: str) -> None:
+    """An entry by itself: it has its number, and names the one before it."""
+    if not isinstance(data, dict) or data.get("layout") not in _READ:
+        raise StateError(entry, "it is not what this version of Penstock writes")
+    if data.get("number", version) != version:
+        raise StateError(entry, f"it is file number {data['number']}")
+    if before and data.get("previous", before) != before:
+        raise StateError(entry, "another entry was there before it")
 
 
 def _same(folded: Manifest, said: Manifest) -> bool:

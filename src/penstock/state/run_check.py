@@ -17,13 +17,17 @@ from penstock.state.run import AreaSpec, hash_keys, owned
 from penstock.state.store import FileStore, RunRef
 
 
-def problems_of(store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool) -> Iterator[str]:
+def problems_of(
+    store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool = True, by_key: bool = True
+) -> Iterator[str]:
     """What is wrong with a run; a StateError where it cannot be read.
 
-    Only runs of results may be in no order: those that no step reads again.
+    Only runs of results may be in no order: those that no step reads again. What is kept of a
+    source is hashed to be split among readers, not to be found `by_key`: its hashes stay as they
+    are when the source gets more columns, or wider ones.
     """
-    run = store.open(spec, ref)
-    x, known = run.elements, ref.statistics
+    run, known = store.open(spec, ref), ref.statistics
+    x = run.elements
     yield from _other_columns(spec, x, store.columns(ref).names)
     if len({len(run.hashes), len(x), len(run.keep), known.rows}) > 1:
         yield f"it has {len(run.hashes)} hashes and {len(x)} rows, and the log has {known.rows}"
@@ -32,7 +36,7 @@ def problems_of(store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool) -
         return
     if in_order and not _is_sorted(run.hashes if spec.order == "hash" else x.ts):
         yield f"its rows are not in the order of their {spec.order}"
-    if not np.array_equal(run.hashes, hash_keys(spec, x)):
+    if by_key and not np.array_equal(run.hashes, hash_keys(spec, x)):
         yield "its hashes are not those of its rows"
     if not _is_within(run.hashes, known.hash_range):
         yield "its hashes are not in the range that the log has"
@@ -42,10 +46,11 @@ def problems_of(store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool) -
         yield "some of its rows belong to another task than the log has"
 
 
-def _other_columns(spec: AreaSpec, x: Elements, names: list[str]) -> Iterator[str]:
-    """An area may have got columns since; they are zero."""
-    own = names[: names.index(TIMES[0])]
-    if own != spec.schema.names[: len(own)]:
+def _other_columns(spec: AreaSpec, x: Elements, written: list[str]) -> Iterator[str]:
+    """A source may have got columns since: a run has those that there were, in their order."""
+    own = written[: written.index(TIMES[0])]
+    rest = iter(spec.schema.names)
+    if not all(name in rest for name in own):
         yield f"its columns are {', '.join(own)}, and {', '.join(spec.schema.names)} are expected"
     for field, column in zip(spec.schema, x.columns, strict=True):
         if column.type != field.type:
