@@ -21,7 +21,7 @@ import pytest
 
 from penstock.errors import PlanError, RejectedRowError, StateError
 from penstock.runtime.file_sources import csv_format, json_format, splits
-from penstock.runtime.file_sources.batch import FileBatch, FileFormat, format_of
+from penstock.runtime.file_sources.batch import FileBatch, FileFormat, check_columns, format_of
 from penstock.runtime.file_sources.listing import files_of
 from penstock.runtime.file_sources.options import check_needed
 from penstock.runtime.file_sources.records import empty
@@ -321,6 +321,16 @@ def test_options_that_are_no_longer_needed() -> None:
     with pytest.raises(PlanError, match="ON ERROR KEEP, DROP or FAIL"):
         check_needed("csv", [("mode", "PERMISSIVE")])
     assert form("csv", mode="PERMISSIVE") == form("csv")  # as sources that are there have it
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(pa.duration("us"), "v"), (pa.string(), "__File"), (pa.month_day_nano_interval(), "v")],
+)
+def test_columns_that_are_refused(kind: pa.DataType, name: str) -> None:
+    with pytest.raises(PlanError, match=r"has no text|choose another name"):
+        check_columns("json", pa.schema([(name, pa.list_(kind) if name == "v" else kind)]))
+    check_columns("parquet", pa.schema([("v", kind)]))
 
 
 # --- laws -----------------------------------------------------------------------------------------

@@ -112,6 +112,18 @@ class TextValues:
         return found if found.tzinfo is not None else found.replace(tzinfo=zone_named(self.zone))
 
 
+def is_written(kind: pa.DataType) -> bool:
+    """Whether the values of a type are written as texts or in JSON."""
+    if _is_list(kind):
+        return is_written(kind.value_type)
+    if t.is_map(kind):
+        return is_written(kind.key_type) and is_written(kind.item_type)
+    if t.is_struct(kind):
+        is_variant = [field.name for field in kind] == ["value", "metadata"]
+        return not is_variant and all(is_written(field.type) for field in kind)
+    return not t.is_duration(kind) and not t.is_interval(kind)
+
+
 def from_json(text: str) -> Any:
     """A value of JSON, whose numbers keep all their digits."""
     return json.loads(text, parse_float=Decimal, parse_constant=_constant)
