@@ -79,6 +79,7 @@ def test_lines_of_json(tmp_path: Path) -> None:
         b'{"v":1}{"v":2}',
         b'{"v":1,',
         b"{}",
+        b'{"d":1e99999999999999999999}',
     ]
     path.write_bytes(b"\n".join(lines))
     good, bad = read(form("json", timeZone="Europe/Paris"), path)
@@ -108,6 +109,7 @@ def test_lines_of_json(tmp_path: Path) -> None:
         ("line 16", "it is no JSON: Extra data at character 8"),
         ("line 17", "it is no JSON: Expecting property name enclosed in double quotes at "
                     "character 8"),
+        ("line 19", "it is no JSON: a number has too many digits in its exponent"),
     ]  # fmt: skip
     assert [text for _, text, _ in bad][:2] == ['{"v":1.5}', '{"k":5}']
 

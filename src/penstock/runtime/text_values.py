@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from math import isinf
 from typing import Any
@@ -126,11 +126,10 @@ def is_written(kind: pa.DataType) -> bool:
 
 def from_json(text: str) -> Any:
     """A value of JSON, whose numbers keep all their digits."""
-    return json.loads(text, parse_float=Decimal, parse_constant=_constant)
-
-
-def _constant(text: str) -> float:
-    return float(text)
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except InvalidOperation:
+        raise ValueError("a number has too many digits in its exponent") from None
 
 
 def _whole(text: str) -> int:
