@@ -269,10 +269,9 @@ def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         good, ((place, text, reason),) = read(form("json"), tmp_path / name)
         assert (good, place, text) == ([], None, None), name
         assert reason.startswith(f"the file cannot be read: {why}"), reason
-    for name, data in {
-        "a.json.gz": gzip.compress(lines),
-        "a.json.bz2": bz2.compress(lines),
-    }.items():
+    packed = {"gz": gzip.compress(lines), "bz2": bz2.compress(lines)}
+    for end, data in {**packed, "zst": pa.compress(lines, "zstd", asbytes=True)}.items():
+        name = f"a.json.{end}"
         (tmp_path / name).write_bytes(data)
         assert len(read(form("json"), tmp_path / name)[0]) == 10_000
     assert read(form("json"), tmp_path / "gone.json")[1][0][2].endswith("it is gone")
