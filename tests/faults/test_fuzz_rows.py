@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from penstock.errors import PlanError
+from penstock.runtime.file_sources.batch import FileBatch, format_of
 from penstock.testing.local_session import local_session
 from tests.faults.fuzz_rows import findings
 
@@ -45,3 +47,13 @@ def test_times_of_numpy_among_other_values_do_not_end_the_process(tmp_path: Path
             with pytest.raises(PlanError, match="times of NumPy are among other values"):
                 db.create_table("t", rows)
         db.create_table("t", [{"v": np.datetime64("2026-01-01T00:00:00")}])
+
+
+def test_what_cannot_be_written_is_rejected_in_arrays_too(tmp_path: Path) -> None:
+    path, schema = tmp_path / "a.json", pa.schema([("k", pa.string())])
+    path.write_text('[{"k": "\\ud800"}, {"k": "a"}]\n')
+    for whole in ("true", "false"):
+        format = format_of("json", [("multiLine", whole)])
+        assert format is not None
+        found = [r for b in FileBatch.of(format, schema, [str(path)]).rows() for r in b.to_pylist()]
+        assert [(row["k"], row["__record"]) for row in found] == [("a", None), (None, '{"k": "?"}')]

@@ -21,7 +21,7 @@ import pytest
 
 from penstock.errors import PlanError, RejectedRowError, StateError
 from penstock.runtime.file_sources import csv_format, json_format, splits
-from penstock.runtime.file_sources.batch import FileBatch, FileFormat, format_of
+from penstock.runtime.file_sources.batch import FileBatch, FileFormat, check_columns, format_of
 from penstock.runtime.file_sources.listing import files_of
 from penstock.runtime.file_sources.options import check_needed
 from penstock.runtime.file_sources.records import empty
@@ -79,6 +79,7 @@ def test_lines_of_json(tmp_path: Path) -> None:
         b'{"v":1}{"v":2}',
         b'{"v":1,',
         b"{}",
+        b'{"d":1e99999999999999999999}',
     ]
     path.write_bytes(b"\n".join(lines))
     good, bad = read(form("json", timeZone="Europe/Paris"), path)
@@ -108,6 +109,7 @@ def test_lines_of_json(tmp_path: Path) -> None:
         ("line 16", "it is no JSON: Extra data at character 8"),
         ("line 17", "it is no JSON: Expecting property name enclosed in double quotes at "
                     "character 8"),
+        ("line 19", "it is no JSON: a number has too many digits in its exponent"),
     ]  # fmt: skip
     assert [text for _, text, _ in bad][:2] == ['{"v":1.5}', '{"k":5}']
 
@@ -201,18 +203,18 @@ def test_csv_of_other_forms(tmp_path: Path) -> None:
 
 
 def test_a_quoted_value_of_several_lines(tmp_path: Path) -> None:
-    """A quote that nobody closes costs its line."""
+    """In it are no comments. A quote that nobody closes costs its line."""
     path = tmp_path / "a.csv"
-    lines = ['"a', 'b",1,,', "c,2,,", '"d,3,,', "e,4,,", '"f ""', '"" g",5,,']
+    lines = ['"a\r', 'b",1,,\r', "c,2,,", '"d,3,,', "e,4,,", '"f ""', '"" g",5,,']
     path.write_text("\n".join(lines))
-    good, bad = read(form("csv", multiLine="true"), path)
+    good, bad = read(form("csv", multiLine="true", comment="b"), path)
     # the quote of line 4 is closed by the first one of line 6, as far as anybody can tell
-    assert [row[0] for row in good] == ["a\nb", "c"]
+    assert [row[0] for row in good] == ["a\r\nb", "c"]
     assert bad[0][0] == "line 4"
     path.write_text("\n".join(lines[:5]))
-    good, bad = read(form("csv", multiLine="true"), path)
+    good, bad = read(form("csv", multiLine="true", comment="b"), path)
     assert [(row[0], row[-1]) for row in good] == [
-        ("a\nb", "line 1"),
+        ("a\r\nb", "line 1"),
         ("c", "line 3"),
         ("e", "line 5"),
     ]
@@ -267,10 +269,9 @@ def test_files_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         good, ((place, text, reason),) = read(form("json"), tmp_path / name)
         assert (good, place, text) == ([], None, None), name
         assert reason.startswith(f"the file cannot be read: {why}"), reason
-    for name, data in {
-        "a.json.gz": gzip.compress(lines),
-        "a.json.bz2": bz2.compress(lines),
-    }.items():
+    packed = {"gz": gzip.compress(lines), "bz2": bz2.compress(lines)}
+    for end, data in {**packed, "zst": pa.compress(lines, "zstd", asbytes=True)}.items():
+        name = f"a.json.{end}"
         (tmp_path / name).write_bytes(data)
         assert len(read(form("json"), tmp_path / name)[0]) == 10_000
     assert read(form("json"), tmp_path / "gone.json")[1][0][2].endswith("it is gone")
@@ -321,6 +322,16 @@ def test_options_that_are_no_longer_needed() -> None:
     with pytest.raises(PlanError, match="ON ERROR KEEP, DROP or FAIL"):
         check_needed("csv", [("mode", "PERMISSIVE")])
     assert form("csv", mode="PERMISSIVE") == form("csv")  # as sources that are there have it
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [(pa.duration("us"), "v"), (pa.string(), "__File"), (pa.month_day_nano_interval(), "v")],
+)
+def test_columns_that_are_refused(kind: pa.DataType, name: str) -> None:
+    with pytest.raises(PlanError, match=r"has no text|choose another name"):
+        check_columns("json", pa.schema([(name, pa.list_(kind) if name == "v" else kind)]))
+    check_columns("parquet", pa.schema([("v", kind)]))
 
 
 # --- laws -----------------------------------------------------------------------------------------

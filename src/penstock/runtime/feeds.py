@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from penstock.errors import PlanError
 from penstock.kinds import kind
-from penstock.runtime.file_sources.batch import FileFormat, format_of
+from penstock.runtime.file_sources.batch import FileFormat, check_columns, format_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +35,8 @@ class StreamFeed:
 
         from penstock.runtime.objections import objection, unreadable
 
-        self.files()  # whose options must be known
+        if self.files() is not None:  # whose options must be known
+            check_columns(self.format, schema)
         reader = spark.readStream.format(self.format).options(**dict(self.options))
         try:
             rows = reader.schema(from_arrow_schema(schema)).load()

@@ -148,8 +148,11 @@ def _fitted(given: Sequence[Any], parts: Sequence[Failed], schema: pa.Schema) ->
 
 def refused(rejected: Sequence[Rejected], schema: pa.Schema) -> pa.RecordBatch:
     """Records that were rejected, as rows of these columns and those of `REFUSED`."""
-    fields = ("file", "position", "text", "reason")
-    texts = [pa.array([getattr(one, name) for one in rejected], pa.string()) for name in fields]
+    shown = [
+        (one.file, one.position, one.text and shortened(one.text, _LONGEST_TEXT), one.reason)
+        for one in rejected
+    ]
+    texts = [pa.array([one[i] for one in shown], pa.string()) for i in range(len(REFUSED))]
     columns = [pa.nulls(len(rejected), kind) for kind in schema.types]
     return pa.RecordBatch.from_arrays([*columns, *texts], schema=pa.schema([*schema, *REFUSED]))
 

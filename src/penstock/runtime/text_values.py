@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import cached_property
 from math import isinf
 from typing import Any
@@ -112,13 +112,24 @@ class TextValues:
         return found if found.tzinfo is not None else found.replace(tzinfo=zone_named(self.zone))
 
 
+def is_written(kind: pa.DataType) -> bool:
+    """Whether the values of a type are written as texts or in JSON."""
+    if _is_list(kind):
+        return is_written(kind.value_type)
+    if t.is_map(kind):
+        return is_written(kind.key_type) and is_written(kind.item_type)
+    if t.is_struct(kind):
+        is_variant = [field.name for field in kind] == ["value", "metadata"]
+        return not is_variant and all(is_written(field.type) for field in kind)
+    return not t.is_duration(kind) and not t.is_interval(kind)
+
+
 def from_json(text: str) -> Any:
     """A value of JSON, whose numbers keep all their digits."""
-    return json.loads(text, parse_float=Decimal, parse_constant=_constant)
-
-
-def _constant(text: str) -> float:
-    return float(text)
+    try:
+        return json.loads(text, parse_float=Decimal)
+    except InvalidOperation:
+        raise ValueError("a number has too many digits in its exponent") from None
 
 
 def _whole(text: str) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.errors import PlanError
 from penstock.runtime.file_sources.csv_format import CsvFormat
 from penstock.runtime.file_sources.json_format import JsonFormat
 from penstock.runtime.file_sources.parquet_format import ParquetFormat
@@ -28,8 +29,9 @@ from penstock.runtime.file_sources.splits import (
     local_path,
     splits_of,
 )
+from penstock.runtime.fitting import sql_type
 from penstock.runtime.rejected import REFUSED, Rejected, fitted_values, refused
-from penstock.runtime.text_values import TextValues
+from penstock.runtime.text_values import TextValues, is_written
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
@@ -59,6 +61,21 @@ def format_of(name: str, options: Iterable[tuple[str, str]]) -> FileFormat | Non
         case "parquet":
             return ParquetFormat.of(options)
     return None
+
+
+def check_columns(name: str, schema: pa.Schema) -> None:
+    """Refuse columns whose values no file of a format has, and names that are taken."""
+    for field in schema:
+        if field.name.lower() in REFUSED.names:
+            raise PlanError(
+                f"column {field.name!r} is called as what tells where a record was; choose another "
+                "name"
+            )
+        if name.lower() in ("json", "csv") and not is_written(field.type):
+            raise PlanError(
+                f"USING {name} does not read column {field.name}: {sql_type(field.type)} has no "
+                "text. Make it a STRING, and take it apart in a view"
+            )
 
 
 @dataclass(frozen=True)

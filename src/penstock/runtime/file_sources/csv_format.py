@@ -119,28 +119,30 @@ class CsvFormat:
 
     def _blocks(self, split: Split) -> Iterator[_Lines]:
         """The texts of records, with the number of the line in which each begins."""
-        blocks = (
+        if self.whole_file:
+            return self._joined(split)
+        return (
             _Lines(list(map(self._line, block.lines)), block.numbers, block.is_cut)
             for block in lines_of(split)
         )
-        return self._joined(blocks) if self.whole_file else blocks
 
     def _line(self, line: bytes) -> bytes:
         """A line without what ends it; a comment is as an empty one."""
-        if self.comment and line.startswith(self.comment.encode()):
-            return b""
-        return line.rstrip(b"\r")
+        return b"" if self._is_comment(line) else line.rstrip(b"\r")
+
+    def _is_comment(self, line: bytes) -> bool:
+        return bool(self.comment) and line.startswith(self.comment.encode())
 
     # --- values that hold ends of lines ---------------------------------------------------------
 
-    def _joined(self, blocks: Iterable[_Lines]) -> Iterator[_Lines]:
+    def _joined(self, split: Split) -> Iterator[_Lines]:
         """Lines with those that belong to the same record. A quote that is not closed in a
         reasonable length costs the line that it is in, and not what comes after it."""
         waiting: deque[tuple[int, bytes]] = deque()
-        for block in blocks:
+        for block in lines_of(split):
             if block.is_cut:
                 yield self._records(waiting, whole=True)
-                yield block
+                yield _Lines(block.lines, block.numbers, is_cut=True)
                 continue
             waiting.extend(zip(block.numbers, block.lines, strict=True))
             yield self._records(waiting, whole=False)
@@ -152,11 +154,14 @@ class CsvFormat:
         numbers: list[int] = []
         while waiting:
             number, text = waiting[0]
+            if self._is_comment(text):
+                waiting.popleft()
+                continue
             used, size = self._extent(waiting)
             if not used and not whole and size < _LONGEST_RECORD:
                 break
             part = [waiting.popleft()[1] for _ in range(max(used, 1))]
-            lines.append(b"\n".join(part) if used else text)
+            lines.append(b"\n".join(part).rstrip(b"\r"))
             numbers.append(number)
         return _Lines(lines, numbers)
 

@@ -58,10 +58,9 @@ def _entries(checkpoint: Path, number: int) -> Iterator[str]:
 
 def _lines(path: Path) -> list[str]:
     with storage_errors(path):
-        lines = path.read_text("utf-8").splitlines()
-    if not lines or lines[0] != _VERSION:
-        found = lines[0][:20] if lines else ""
+        lines = path.read_text("utf-8").rstrip("\n").split("\n")
+    if lines[0] != _VERSION:
         raise StateError(
-            path, f"it is of version {found!r} of Spark's lists, expected {_VERSION!r}"
+            path, f"it is of version {lines[0][:20]!r} of Spark's lists, expected {_VERSION!r}"
         )
     return lines
