@@ -506,9 +506,9 @@ def _cut(node: exp.Expr, without: str, depth: int | None) -> exp.Expr:
                 return [part(one) for one in value]
             case exp.Query():
                 return exp.null()
-            case exp.Expr() if depth is None:
-                return value.copy()
             case exp.Expr():
+                if depth is None:
+                    return value.copy()
                 deeper = depth - _levels(value)
                 return _cut(value, "", deeper) if deeper > 0 else exp.column("x")
         return value
