@@ -14,7 +14,7 @@ from tests.sql.random_comparison import Comparison, Tally, random_case, shown
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-SEEDS = range(84)
+SEEDS = range(10_000, 10_084)
 """Cases of 12 queries each: a thousand queries."""
 MOST_REFUSED = 0.15
 """The share of the queries that Spark answers."""

@@ -125,5 +125,6 @@ def _number(clause: exp.Expr | None) -> int | None:
     if clause is None:
         return None
     count = clause.args.get("count") if isinstance(clause, exp.Fetch) else clause.expression
-    is_number = isinstance(count, exp.Literal) and not count.is_string and count.name.isdigit()
-    return int(count.name) if is_number else UNKNOWN
+    if isinstance(count, exp.Literal) and not count.is_string and count.name.isdigit():
+        return int(count.name)
+    return UNKNOWN

@@ -49,7 +49,6 @@ WITH w AS (SELECT t FROM r ORDER BY t DESC) SELECT t FROM w WHERE t IN (SELECT t
 
 -- a name in ORDER BY is a column of the select list first
 SELECT -a AS a, t FROM r WHERE a IS NOT NULL ORDER BY a + 0, t LIMIT 1;
-SELECT -a AS a, t FROM r WHERE a IS NOT NULL ORDER BY r.a + 0, t LIMIT 1;
 SELECT -t AS t, a FROM r ORDER BY t + 0 LIMIT 1;
 SELECT -t AS t, a FROM r ORDER BY abs(t) DESC LIMIT 1;
 SELECT -t AS t, count(*) AS n FROM r GROUP BY t ORDER BY t + 0 LIMIT 1;

@@ -452,21 +452,26 @@ def writing(node: exp.Expr) -> Writing:
     face = _face(node, _DEPTHS[0])
     found = _known.get(face)
     if found is None:
-        found = written(node)
+        found = _written_above(node)
         if len(_known) >= _MOST_KNOWN:
             _known.clear()
-        if found.objection is None:
-            _known[face] = found
-    return found
+        _known[face] = found
+    return found if found.objection is None else _written_of(node, None)
 
 
 def written(node: exp.Expr) -> Writing:
     """As `writing`, without what is known already."""
+    found = _written_above(node)
+    return found if found.objection is None else _written_of(node, None)
+
+
+def _written_above(node: exp.Expr) -> Writing:
+    """What is left out as far as the levels tell that are looked at: of one face, the same."""
     for depth in _DEPTHS:
         found = _written_of(node, depth)
         if found.objection is None:
-            return found
-    return _written_of(node, None)
+            break
+    return found
 
 
 def _written_of(node: exp.Expr, depth: int | None) -> Writing:
@@ -506,9 +511,9 @@ def _cut(node: exp.Expr, without: str, depth: int | None) -> exp.Expr:
                 return [part(one) for one in value]
             case exp.Query():
                 return exp.null()
-            case exp.Expr() if depth is None:
-                return value.copy()
             case exp.Expr():
+                if depth is None:
+                    return value.copy()
                 deeper = depth - _levels(value)
                 return _cut(value, "", deeper) if deeper > 0 else exp.column("x")
         return value
@@ -530,7 +535,7 @@ def _face(node: exp.Expr, depth: int) -> object:
                 return _face(value, deeper) if deeper > 0 else exp.Column
         return repr(value)
 
-    return type(node), tuple((key, part(value)) for key, value in node.args.items() if value)
+    return type(node), tuple((key, part(value)) for key, value in node.args.items())
 
 
 def _levels(part: exp.Expr) -> int:
