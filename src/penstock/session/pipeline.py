@@ -257,24 +257,22 @@ class _Comparison:
         self, one: InFile, statement: s.CreateView, old: Any, before: Mapping[str, _Verdict]
     ) -> _Verdict:
         name, query = self._called(statement.name), statement.query
-        points = bind_points(query, self._catalog, self._analyser)
+        points, then = bind_points(query, self._catalog, self._analyser), self._as_it_is(old)
         if points is not None:
             self._entries[name] = points
             if isinstance(old, ClockView) and old.points == points:
                 return _Verdict(name, one, Unchanged)
         else:
             new = self._bound(statement)
-            then = self._as_it_is(old)
             self._entries |= catalog_of({name: ViewDefinition(new)}, None).entries
         if not isinstance(old, ViewDefinition | ClockView):
             return _anew(one, old, "view")
+        written = _parsed(old.text) if old.text else statement
+        if then is None and (hindering := _replaced(written, before)):
+            return _Verdict(name, one, Create, _reads(hindering), anew=True)
         if points is not None or isinstance(old, ClockView):
             return _Verdict(name, one, Replace, "its points in time are others")
-        reads = [before[read.lower()] for read in names_read(query) if read.lower() in before]
-        moved = [verdict for verdict in reads if verdict.change is Replace]
-        if then is None and moved:
-            return _Verdict(name, one, Create, _reads(moved), anew=True)
-        written = _parsed(old.text) if old.text else statement
+        moved = _replaced(statement, before)
         same = then is not None and _say_the_same(then, new)
         if not same or _options(written) != _options(statement):
             return _Verdict(name, one, Replace, "it says something else")
@@ -508,6 +506,12 @@ def _anew(one: InFile, old: Any, kind: str) -> _Verdict:
     if old is not None and kind_of_definition(old).value.lower() != kind:
         reason = f"it was a {kind_of_definition(old).value.lower()} and is a {kind}"
     return _Verdict("", one, Create, reason, anew=old is not None)
+
+
+def _replaced(statement: Any, verdicts: Mapping[str, _Verdict]) -> list[_Verdict]:
+    """What a view reads that is replaced before it."""
+    read = [verdicts.get(name.lower()) for name in names_read(statement.query)]
+    return [verdict for verdict in read if verdict is not None and verdict.change is Replace]
 
 
 def _reads(moved: Sequence[_Verdict]) -> str:
