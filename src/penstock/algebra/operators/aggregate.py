@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from penstock.algebra import aggregates
+from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.expr import Expr
+from penstock.algebra.operators.node import Node
+from penstock.kinds import kind
+
+
+@kind("aggregate")
+@dataclass(frozen=True)
+class Aggregate(Node):
+    """One record per group that is not empty; without keys, one record at all times.
+
+    `until`, computed from the keys, says from when on the input has no more changes of a group, as
+    where rows arrive in the order of the time they are grouped by. It frees state and never changes
+    a result, provided it is true; NULL is never.
+    """
+
+    input: Node
+    keys: tuple[str, ...]
+    calls: tuple[AggregateCall, ...]
+    until: Expr | None = None
+
+    def __post_init__(self) -> None:
+        self.require_columns(self.keys, self.input.schema)
+        for call in self.calls:
+            self.require_columns(call.columns, self.input.schema)
+        names = [*self.keys, *(call.name for call in self.calls)]
+        self.require(len(set(names)) == len(names), f"columns are named twice in {names}")
+        self.require(self.until is None or len(self.keys) > 0, "until is for groups by keys")
+        self.require_until(self.until, self.input.schema, self.keys)
+        _ = self.schema
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        source = self.input.schema
+        calls = [(c.name, aggregates.result_type(c, source)) for c in self.calls]
+        return pa.schema([*(source.field(key) for key in self.keys), *calls])

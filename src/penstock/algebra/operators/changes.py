@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+
+from penstock.algebra.operators.node import Node
+from penstock.kinds import kind
+
+ChangeKind: TypeAlias = Literal["inserted", "deleted", "changed"]
+
+
+CHANGE_KINDS: tuple[ChangeKind, ...] = ("inserted", "deleted", "changed")
+
+
+@kind("changes")
+@dataclass(frozen=True)
+class Changes(Node):
+    """The records that come, go, or do either, at each time, as an append-only stream.
+
+    Where `time` is given, the time of the change is a column of that name. What was there from the
+    beginning of time on, as an aggregate without keys is, never came.
+    """
+
+    input: Node
+    kind: ChangeKind
+    time: str | None = None
+
+    def __post_init__(self) -> None:
+        self.require(self.kind in CHANGE_KINDS, f"no change {self.kind!r}; {CHANGE_KINDS}")
+        self.require(self.time not in self.input.schema.names, f"{self.time!r} exists already")
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        if self.time is None:
+            return self.input.schema
+        return self.input.schema.append(pa.field(self.time, pa.int64()))

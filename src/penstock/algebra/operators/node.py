@@ -1,0 +1,128 @@
+"""What every operator of a plan says of itself.
+
+Law: whatever an analysis asks of all operators is an abstract method of `Node`, and an operator
+without one of them cannot be defined. So analyses ask, and have no branch for each operator.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any, Self
+
+import pyarrow as pa
+
+from penstock.algebra import expr
+from penstock.algebra.expr import Expr
+from penstock.errors import PlanError
+
+
+def _is_abstract(value: object) -> bool:
+    return bool(getattr(value, "__isabstractmethod__", False))
+
+
+@dataclass(frozen=True)
+class Node:
+    """The base of all operators; the abstract methods are what each says of itself.
+
+    A class that only others are made from says so: `class OneInput(Node, base=True)`.
+    """
+
+    def __init_subclass__(cls, base: bool = False) -> None:
+        missing = [name for name in Node.properties() if _is_abstract(getattr(cls, name))]
+        if missing and not base:
+            raise TypeError(
+                f"the operator {cls.__name__} does not say its {', '.join(missing)}; "
+                "what each of them is, is said in penstock.algebra.operators.node"
+            )
+
+    @staticmethod
+    def properties() -> list[str]:
+        """The names of all that an operator must say."""
+        return [name for name, value in vars(Node).items() if _is_abstract(value)]
+
+    @property
+    @abstractmethod
+    def schema(self) -> pa.Schema:
+        """The columns of its records."""
+
+    @cached_property
+    def inputs(self) -> tuple[Node, ...]:
+        found: list[Node] = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            found += [value] if isinstance(value, Node) else []
+            if isinstance(value, tuple):
+                found += [item for item in value if isinstance(item, Node)]
+        return tuple(found)
+
+    def with_inputs(self, *inputs: Node) -> Self:
+        """The same operation over other inputs; the same object over its own."""
+        if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
+            return self
+        rest = iter(inputs)
+        values: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Node):
+                value = next(rest)
+            elif isinstance(value, tuple):
+                value = tuple(next(rest) if isinstance(item, Node) else item for item in value)
+            values[field.name] = value
+        return type(self)(**values)
+
+    def walk(self) -> list[Node]:
+        """This node and all below it, inputs first, each once however many read it."""
+        found: dict[int, Node] = {}
+
+        def visit(node: Node) -> None:
+            if id(node) not in found:
+                for child in node.inputs:
+                    visit(child)
+                found[id(node)] = node
+
+        visit(self)
+        return list(found.values())
+
+    def require(self, condition: bool, complaint: str) -> None:
+        if not condition:
+            raise PlanError(f"{type(self).__name__}: {complaint}")
+
+    def require_columns(self, names: tuple[str, ...], schema: pa.Schema) -> None:
+        known = schema.names
+        for name in names:
+            self.require(name in known, f"no column {name!r}; there are {known}")
+        self.require(len(set(names)) == len(names), f"a column is named twice in {names}")
+
+    def require_until(self, until: Expr | None, schema: pa.Schema, names: Sequence[str]) -> None:
+        """A time from which on what has these values can no longer change, said by simple means."""
+        if until is not None:
+            known = pa.schema([schema.field(name) for name in names])
+            self.require_expr(until, known, pa.int64())
+            self.require(expr.is_simple(until), f"until {until}: only simple expressions can be")
+
+    def require_expr(self, expression: Expr, schema: pa.Schema, kind: pa.DataType) -> None:
+        expr.check_columns(expression, schema, type(self).__name__)
+        found = expression.type
+        self.require(found == kind, f"{expression} is {found}, expected {kind}")
+
+
+@dataclass(frozen=True)
+class OneInput(Node, base=True):
+    """A node whose records are those of its one input."""
+
+    input: Node
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.input.schema
+
+
+def require_same_types(node: Node, first: pa.Schema, other: pa.Schema) -> None:
+    node.require(
+        list(first.types) == list(other.types),
+        f"inputs differ: {list(zip(first.names, first.types, strict=True))} and "
+        f"{list(zip(other.names, other.types, strict=True))}",
+    )

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Expr
+from penstock.algebra.operators.node import Node
+from penstock.algebra.operators.sort_key import SortKey
+from penstock.kinds import kind
+
+RankKind: TypeAlias = Literal["row_number", "rank", "dense_rank"]
+
+
+RANK_KINDS: tuple[RankKind, ...] = ("row_number", "rank", "dense_rank")
+
+
+@kind("rank")
+@dataclass(frozen=True)
+class Rank(Node):
+    """The records of each partition whose rank by `order` is at most `limit`, all if it is None.
+
+    Where `number` is given, the rank is a column of that name. Row numbers break ties by the order
+    of records. `until`, computed from the partition columns, says from when on the input has no
+    more changes of a partition. It frees state and never changes a result, provided it is true;
+    NULL is never.
+    """
+
+    input: Node
+    partition: tuple[str, ...]
+    order: tuple[SortKey, ...]
+    limit: int | None
+    kind: RankKind = "row_number"
+    number: str | None = None
+    until: Expr | None = None
+
+    def __post_init__(self) -> None:
+        self.require(self.kind in RANK_KINDS, f"no rank {self.kind!r}; {RANK_KINDS}")
+        if self.limit is None:
+            self.require(self.number is not None, "without a limit, the rank must have a name")
+        else:
+            self.require(self.limit > 0, f"the limit must be positive, not {self.limit}")
+        self.require_columns(self.partition, self.input.schema)
+        self.require_columns(tuple(key.column for key in self.order), self.input.schema)
+        self.require(self.number not in self.input.schema.names, f"{self.number!r} exists already")
+        self.require_until(self.until, self.input.schema, self.partition)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        if self.number is None:
+            return self.input.schema
+        return self.input.schema.append(pa.field(self.number, pa.int64()))

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Expr
+from penstock.algebra.operators.node import OneInput
+from penstock.kinds import kind
+
+
+@kind("restrict")
+@dataclass(frozen=True)
+class Restrict(OneInput):
+    """Records only while `start <= now < end`, both computed from the record; NULL is never."""
+
+    start: Expr | None = None
+    end: Expr | None = None
+
+    def __post_init__(self) -> None:
+        for bound in (b for b in (self.start, self.end) if b is not None):
+            self.require_expr(bound, self.input.schema, pa.int64())

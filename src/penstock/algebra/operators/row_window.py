@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.algebra.operators.node import OneInput
+from penstock.kinds import kind
+
+
+@kind("row window")
+@dataclass(frozen=True)
+class RowWindow(OneInput):
+    """The latest `rows` records of an append-only stream, or of each partition of it.
+
+    Among records of one time, those later by `order` are newer, then those that arrived later, or
+    where that does not count, those later in the order of records.
+    """
+
+    rows: int
+    partition: tuple[str, ...] = ()
+    order: tuple[str, ...] = ()
+    arrival: bool = False
+
+    def __post_init__(self) -> None:
+        self.require(self.rows > 0, f"the number of rows must be positive, not {self.rows}")
+        self.require_columns(self.partition, self.input.schema)
+        self.require_columns(self.order, self.input.schema)

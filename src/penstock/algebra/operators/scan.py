@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Expr
+from penstock.algebra.operators.node import Node
+from penstock.kinds import kind
+
+
+@kind("scan")
+@dataclass(frozen=True)
+class Scan(Node):
+    """An input stream, by name; `append_only` promises that its records never end or go.
+
+    `time` is the column that says when a record begins, if there is one. `promised` is a condition
+    that is true of every record, or NULL.
+    """
+
+    name: str
+    columns: pa.Schema
+    append_only: bool = False
+    time: str | None = None
+    promised: Expr | None = None
+
+    def __post_init__(self) -> None:
+        names = self.columns.names
+        self.require(len(set(names)) == len(names), f"columns are named twice in {names}")
+        self.require(self.time is None or self.time in names, f"no column {self.time!r}")
+        if self.promised is not None:
+            self.require_expr(self.promised, self.columns, pa.bool_())
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.columns

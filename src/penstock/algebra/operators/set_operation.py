@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import pyarrow as pa
+
+from penstock.algebra.operators.node import Node, require_same_types
+from penstock.kinds import kind
+
+SetKind: TypeAlias = Literal[
+    "difference", "intersection", "max union", "strict difference", "except", "intersect"
+]
+
+
+SET_KINDS: tuple[SetKind, ...] = (
+    "difference",
+    "intersection",
+    "max union",
+    "strict difference",
+    "except",
+    "intersect",
+)
+
+
+@kind("set operation")
+@dataclass(frozen=True)
+class SetOperation(Node):
+    """Two multisets combined record by record; EXCEPT ALL is `difference`, EXCEPT is `except`."""
+
+    kind: SetKind
+    left: Node
+    right: Node
+
+    def __post_init__(self) -> None:
+        self.require(self.kind in SET_KINDS, f"no set operation {self.kind!r}; {SET_KINDS}")
+        require_same_types(self, self.left.schema, self.right.schema)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.left.schema

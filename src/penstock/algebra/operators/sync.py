@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from penstock.algebra.calendar import Midnights
+from penstock.algebra.operators.node import Node
+from penstock.algebra.operators.points import Periodic, TimePoints
+from penstock.kinds import kind
+
+
+@kind("sync")
+@dataclass(frozen=True)
+class Sync(Node):
+    """The input as it was at the latest synchronization point.
+
+    The points are periodic, listed, or the times at which records of another stream begin; where
+    there are several of these, all of their points are.
+    """
+
+    input: Node
+    points: tuple[Periodic | TimePoints | Midnights | Node, ...]
+
+    def __post_init__(self) -> None:
+        self.require(isinstance(self.points, tuple), "the points must be a tuple of alternatives")
+        self.require(len(self.points) > 0, "needs at least one kind of points")
+        for points in self.points:
+            match points:
+                case Periodic(period):
+                    self.require(period > 0, "the period must be positive")
+                case TimePoints(listed):
+                    self.require(list(listed) == sorted(set(listed)), "the points must ascend")
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.input.schema

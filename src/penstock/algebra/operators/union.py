@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from penstock.algebra.operators.node import Node, require_same_types
+from penstock.kinds import kind
+
+
+@kind("union")
+@dataclass(frozen=True)
+class Union(Node):
+    """All elements of all inputs; weights add."""
+
+    parts: tuple[Node, ...]
+
+    def __post_init__(self) -> None:
+        self.require(len(self.parts) > 0, "needs at least one input")
+        for part in self.parts:
+            require_same_types(self, self.parts[0].schema, part.schema)
+
+    @property
+    def schema(self) -> pa.Schema:
+        return self.parts[0].schema

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from penstock.algebra.expr import Expr
+from penstock.algebra.operators.node import OneInput
+from penstock.kinds import kind
+
+
+@kind("upsert")
+@dataclass(frozen=True)
+class Upsert(OneInput):
+    """The latest record of each key of an append-only stream, none where `deleted` is true of it.
+
+    Among records of one time, the newest is that of a row window.
+    """
+
+    key: tuple[str, ...]
+    order: tuple[str, ...] = ()
+    deleted: Expr | None = None
+    arrival: bool = False
+
+    def __post_init__(self) -> None:
+        self.require_columns(self.key, self.input.schema)
+        self.require_columns(self.order, self.input.schema)
+        if self.deleted is not None:
+            self.require_expr(self.deleted, self.input.schema, pa.bool_())

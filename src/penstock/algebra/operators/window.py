@@ -1,0 +1,25 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from penstock.algebra.calendar import UTC
+from penstock.algebra.operators.node import OneInput
+from penstock.kinds import kind
+
+
+@kind("window")
+@dataclass(frozen=True)
+class Window(OneInput):
+    """Ends the validity of each record of an append-only stream.
+
+    sliding: `size` after it began; fixed: at the next multiple of `size`, of the zone's days.
+    """
+
+    kind: Literal["sliding", "fixed"]
+    size: int
+    zone: str = UTC
+
+    def __post_init__(self) -> None:
+        self.require(self.kind in ("sliding", "fixed"), f"no window kind {self.kind!r}")
+        self.require(self.size > 0, f"the size must be positive, not {self.size}")
