@@ -70,15 +70,4 @@ __all__ = [
 
 def append_only(node: Node) -> bool:
     """Whether the records of a node, once there, stay: no element ends, none is negative."""
-    match node:
-        case Scan():
-            return node.append_only
-        case Changes():
-            return True
-        case Filter() | Map() | Union() | Session() | Group() | Coalesce() | Split():
-            return all(map(append_only, node.inputs))
-        case Join(kind="inner"):
-            return all(map(append_only, node.inputs))
-        case Sync(source):
-            return append_only(source)
-    return False
+    return node.is_append_only()

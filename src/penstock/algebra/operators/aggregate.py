@@ -42,3 +42,22 @@ class Aggregate(Node):
         source = self.input.schema
         calls = [(c.name, aggregates.result_type(c, source)) for c in self.calls]
         return pa.schema([*(source.field(key) for key in self.keys), *calls])
+
+    def describe(self) -> str:
+        text = ", ".join([*self.keys, *(call.describe() for call in self.calls)])
+        return f"aggregate {text}" + ("" if self.until is None else f" until {self.until}")
+
+    def unique_key(self) -> tuple[str, ...]:
+        return self.keys
+
+    def is_set(self) -> bool:
+        return True
+
+    def is_append_only(self) -> bool:
+        return False
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

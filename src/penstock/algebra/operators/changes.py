@@ -37,3 +37,21 @@ class Changes(Node):
         if self.time is None:
             return self.input.schema
         return self.input.schema.append(pa.field(self.time, pa.int64()))
+
+    def describe(self) -> str:
+        return f"changes {self.kind}" + ("" if self.time is None else f" at {self.time}")
+
+    def unique_key(self) -> None:
+        return None
+
+    def is_set(self) -> bool:
+        return self.time is not None and self.input.is_set()
+
+    def is_append_only(self) -> bool:
+        return True
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

@@ -15,3 +15,21 @@ class Coalesce(OneInput):
 
     def __post_init__(self) -> None:
         self.require(self.limit > 0, f"the limit must be positive, not {self.limit}")
+
+    def describe(self) -> str:
+        return f"coalesce {self.limit}"
+
+    def unique_key(self) -> tuple[str, ...] | None:
+        return self.input.unique_key()
+
+    def is_set(self) -> bool:
+        return self.input.is_set()
+
+    def is_append_only(self) -> bool:
+        return self.input.is_append_only()
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

@@ -20,3 +20,22 @@ class Distinct(OneInput):
 
     def __post_init__(self) -> None:
         self.require_until(self.until, self.input.schema, self.input.schema.names)
+
+    def describe(self) -> str:
+        return "distinct" if self.until is None else f"distinct until {self.until}"
+
+    def unique_key(self) -> tuple[str, ...]:
+        key = self.input.unique_key()
+        return tuple(self.schema.names) if key is None else key
+
+    def is_set(self) -> bool:
+        return True
+
+    def is_append_only(self) -> bool:
+        return False
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

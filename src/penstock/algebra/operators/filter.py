@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import OneInput
+from penstock.algebra.operators.node import Node, OneInput
 from penstock.kinds import kind
 
 
@@ -18,3 +18,22 @@ class Filter(OneInput):
 
     def __post_init__(self) -> None:
         self.require_expr(self.predicate, self.input.schema, pa.bool_())
+
+    def describe(self) -> str:
+        return f"filter {self.predicate}"
+
+    def unique_key(self) -> tuple[str, ...] | None:
+        return self.input.unique_key()
+
+    def is_set(self) -> bool:
+        return self.input.is_set()
+
+    def is_append_only(self) -> bool:
+        return self.input.is_append_only()
+
+    def time_column(self) -> str | None:
+        return self.input.time_column()
+
+    def sequenced(self) -> Node | None:
+        below = self.input.sequenced()
+        return None if below is None else self.with_inputs(below)

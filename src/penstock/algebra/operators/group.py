@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import OneInput
+from penstock.algebra.operators.node import Node, OneInput
 from penstock.kinds import kind
 
 
@@ -19,3 +19,22 @@ class Group(OneInput):
 
     def __post_init__(self) -> None:
         self.require_expr(self.function, self.input.schema, pa.int64())
+
+    def describe(self) -> str:
+        return f"group {self.function} = {self.index}"
+
+    def unique_key(self) -> tuple[str, ...] | None:
+        return self.input.unique_key()
+
+    def is_set(self) -> bool:
+        return self.input.is_set()
+
+    def is_append_only(self) -> bool:
+        return self.input.is_append_only()
+
+    def time_column(self) -> str | None:
+        return self.input.time_column()
+
+    def sequenced(self) -> Node | None:
+        below = self.input.sequenced()
+        return None if below is None else self.with_inputs(below)

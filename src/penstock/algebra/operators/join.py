@@ -25,6 +25,9 @@ class Equality:
     right: str
     null_safe: bool = False
 
+    def describe(self) -> str:
+        return f"{self.left} {'<=>' if self.null_safe else '='} {self.right}"
+
 
 @kind("join")
 @dataclass(frozen=True)
@@ -65,3 +68,40 @@ class Join(Node):
         if self.kind in ("semi", "anti"):
             return self.left.schema
         return pa.schema([*self.left.schema, *self.right.schema])
+
+    def describe(self) -> str:
+        words = [self.kind, "join", *(f"on {equality.describe()}" for equality in self.on)]
+        words += [f"where {self.where}"] if self.where is not None else []
+        words += [f"keep left until {self.keep_left}"] if self.keep_left is not None else []
+        words += [f"keep right until {self.keep_right}"] if self.keep_right is not None else []
+        return " ".join(words)
+
+    def unique_key(self) -> tuple[str, ...] | None:
+        """The keys of both sides; one alone where each record finds at most one partner."""
+        left, right = self.left.unique_key(), self.right.unique_key()
+        if self.kind in ("semi", "anti"):
+            return left
+        if left is None or right is None:
+            return None
+        if self.kind in ("inner", "left") and set(right) <= {e.right for e in self.on}:
+            return left
+        if self.kind in ("inner", "right") and set(left) <= {e.left for e in self.on}:
+            return right
+        return (*left, *right) if self.kind == "inner" else None
+
+    def is_set(self) -> bool:
+        """A full join of sets is none: a left record of NULLs, padded on the right, equals a right
+        record of NULLs, padded on the left."""
+        if self.kind in ("semi", "anti"):
+            return self.left.is_set()
+        return self.kind != "full" and self.left.is_set() and self.right.is_set()
+
+    def is_append_only(self) -> bool:
+        grows = self.left.is_append_only() and self.right.is_append_only()
+        return self.kind == "inner" and grows
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

@@ -6,6 +6,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from penstock.algebra import expr
+from penstock.algebra.arrival import FIELD
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node
 from penstock.kinds import kind
@@ -28,6 +29,32 @@ class Map(Node):
     @cached_property
     def schema(self) -> pa.Schema:
         return pa.schema([(name, expression.type) for name, expression in self.outputs])
+
+    def describe(self) -> str:
+        return f"map {', '.join(n if str(e) == n else f'{n}={e}' for n, e in self.outputs)}"
+
+    def unique_key(self) -> tuple[str, ...] | None:
+        key = self.input.unique_key()
+        names = {e.name: name for name, e in reversed(self.outputs) if isinstance(e, expr.Column)}
+        if key is None or not all(name in names for name in key):
+            return None
+        return tuple(names[name] for name in key)
+
+    def is_set(self) -> bool:
+        return False
+
+    def is_append_only(self) -> bool:
+        return self.input.is_append_only()
+
+    def time_column(self) -> str | None:
+        below = self.input.time_column()
+        names = [n for n, e in self.outputs if isinstance(e, expr.Column) and e.name == below]
+        return names[0] if below is not None and names else None
+
+    def sequenced(self) -> Node | None:
+        below = self.input.sequenced()
+        number = (FIELD.name, expr.Column(FIELD.name, FIELD.type))
+        return None if below is None else Map(below, (*self.outputs, number))
 
 
 def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:

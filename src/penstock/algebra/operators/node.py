@@ -108,6 +108,36 @@ class Node:
         found = expression.type
         self.require(found == kind, f"{expression} is {found}, expected {kind}")
 
+    @abstractmethod
+    def describe(self) -> str:
+        """One line of an outline."""
+
+    @abstractmethod
+    def unique_key(self) -> tuple[str, ...] | None:
+        """Columns whose values no two records share at any time, as few as the plan shows.
+
+        () where there is never more than one record, None where no columns are known to be a key.
+        """
+
+    @abstractmethod
+    def is_set(self) -> bool:
+        """Whether no record of the snapshots is there twice, whatever the inputs."""
+
+    @abstractmethod
+    def is_append_only(self) -> bool:
+        """Whether records, once there, stay: no element ends, none is negative."""
+
+    @abstractmethod
+    def time_column(self) -> str | None:
+        """The column with the time at which a record comes, where an append-only node has one."""
+
+    @abstractmethod
+    def sequenced(self) -> Node | None:
+        """The node with the number of each row as one more column (`penstock.algebra.arrival`).
+
+        None where records are not the rows of one source, made one by one: they have not its order.
+        """
+
 
 @dataclass(frozen=True)
 class OneInput(Node, base=True):
@@ -118,6 +148,11 @@ class OneInput(Node, base=True):
     @property
     def schema(self) -> pa.Schema:
         return self.input.schema
+
+
+def listed(word: str, names: tuple[str, ...]) -> list[str]:
+    """The names after a word, as a part of a description; nothing where there are none."""
+    return [f"{word} {', '.join(names)}"] if names else []
 
 
 def require_same_types(node: Node, first: pa.Schema, other: pa.Schema) -> None:

@@ -13,6 +13,9 @@ class Periodic:
     period: int
     offset: int = 0
 
+    def describe(self) -> str:
+        return f"every {self.period} from {self.offset}"
+
 
 @kind("time points")
 @dataclass(frozen=True)
@@ -20,3 +23,6 @@ class TimePoints:
     """Finitely many time points, in ascending order."""
 
     points: tuple[int, ...]
+
+    def describe(self) -> str:
+        return f"points {', '.join(map(str, self.points))}"

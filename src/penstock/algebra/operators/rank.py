@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node
+from penstock.algebra.operators.node import Node, listed
 from penstock.algebra.operators.sort_key import SortKey
 from penstock.kinds import kind
 
@@ -52,3 +52,31 @@ class Rank(Node):
         if self.number is None:
             return self.input.schema
         return self.input.schema.append(pa.field(self.number, pa.int64()))
+
+    def describe(self) -> str:
+        count = "all" if self.limit is None else self.limit
+        words = [f"{self.kind} {count}", *listed("per", self.partition)]
+        words += listed("by", tuple(key.describe() for key in self.order))
+        words += [f"as {self.number}"] if self.number is not None else []
+        words += [f"until {self.until}"] if self.until is not None else []
+        return " ".join(words)
+
+    def unique_key(self) -> tuple[str, ...] | None:
+        if self.kind == "row_number" and self.limit == 1:
+            return self.partition
+        key = self.input.unique_key()
+        if key is not None or self.kind != "row_number" or self.number is None:
+            return key
+        return (*self.partition, self.number)
+
+    def is_set(self) -> bool:
+        return self.input.is_set()
+
+    def is_append_only(self) -> bool:
+        return False
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

@@ -20,3 +20,22 @@ class Restrict(OneInput):
     def __post_init__(self) -> None:
         for bound in (b for b in (self.start, self.end) if b is not None):
             self.require_expr(bound, self.input.schema, pa.int64())
+
+    def describe(self) -> str:
+        words = ["restrict", *([f"from {self.start}"] if self.start is not None else [])]
+        return " ".join([*words, *([f"until {self.end}"] if self.end is not None else [])])
+
+    def unique_key(self) -> tuple[str, ...] | None:
+        return self.input.unique_key()
+
+    def is_set(self) -> bool:
+        return self.input.is_set()
+
+    def is_append_only(self) -> bool:
+        return False
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.algebra.operators.node import OneInput
+from penstock.algebra.operators.node import OneInput, listed
 from penstock.kinds import kind
 
 
@@ -24,3 +24,26 @@ class RowWindow(OneInput):
         self.require(self.rows > 0, f"the number of rows must be positive, not {self.rows}")
         self.require_columns(self.partition, self.input.schema)
         self.require_columns(self.order, self.input.schema)
+
+    def describe(self) -> str:
+        words = [
+            f"row window {self.rows}",
+            *listed("per", self.partition),
+            *listed("by", self.order),
+        ]
+        return " ".join([*words, *(["by arrival"] if self.arrival else [])])
+
+    def unique_key(self) -> None:
+        return None
+
+    def is_set(self) -> bool:
+        return self.rows == 1 or self.input.is_set()
+
+    def is_append_only(self) -> bool:
+        return False
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

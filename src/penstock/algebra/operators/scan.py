@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from penstock.algebra.arrival import FIELD
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node
 from penstock.kinds import kind
@@ -34,3 +35,23 @@ class Scan(Node):
     @property
     def schema(self) -> pa.Schema:
         return self.columns
+
+    def describe(self) -> str:
+        return self.name
+
+    def unique_key(self) -> None:
+        return None
+
+    def is_set(self) -> bool:
+        return False
+
+    def is_append_only(self) -> bool:
+        return self.append_only
+
+    def time_column(self) -> str | None:
+        return self.time if self.append_only else None
+
+    def sequenced(self) -> Node | None:
+        if not self.append_only or self.time is None:
+            return None
+        return replace(self, columns=self.columns.append(FIELD))

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from penstock.algebra.operators.node import Node
+from penstock.algebra.operators.node import Node, listed
 from penstock.kinds import kind
 
 
@@ -30,3 +30,21 @@ class Session(Node):
     @cached_property
     def schema(self) -> pa.Schema:
         return self.input.schema.append(pa.field(self.start, pa.int64()))
+
+    def describe(self) -> str:
+        return " ".join([f"session {self.gap}", *listed("per", self.partition), f"as {self.start}"])
+
+    def unique_key(self) -> None:
+        return None
+
+    def is_set(self) -> bool:
+        return self.input.is_set()
+
+    def is_append_only(self) -> bool:
+        return self.input.is_append_only()
+
+    def time_column(self) -> str | None:
+        return self.input.time_column()
+
+    def sequenced(self) -> None:
+        return None

@@ -39,3 +39,32 @@ class SetOperation(Node):
     @property
     def schema(self) -> pa.Schema:
         return self.left.schema
+
+    def describe(self) -> str:
+        return self.kind
+
+    def unique_key(self) -> tuple[str, ...] | None:
+        key = None if self.kind == "max union" else self.left.unique_key()
+        if key is None and self.kind in ("except", "intersect"):
+            return tuple(self.schema.names)
+        return key
+
+    def is_set(self) -> bool:
+        match self.kind:
+            case "except" | "intersect":
+                return True
+            case "intersection":
+                return self.left.is_set() or self.right.is_set()
+            case "max union":
+                return self.left.is_set() and self.right.is_set()
+            case "difference" | "strict difference":
+                return self.left.is_set()
+
+    def is_append_only(self) -> bool:
+        return False
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

@@ -16,3 +16,7 @@ class SortKey:
     @property
     def direction(self) -> Direction:
         return Direction(self.descending, self.nulls_first)
+
+    def describe(self) -> str:
+        nulls = "" if self.nulls_first else " nulls last"
+        return f"{self.column}{' desc' if self.descending else ''}{nulls}"

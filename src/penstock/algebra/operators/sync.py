@@ -35,3 +35,22 @@ class Sync(Node):
     @property
     def schema(self) -> pa.Schema:
         return self.input.schema
+
+    def describe(self) -> str:
+        points = ("stream" if isinstance(each, Node) else each.describe() for each in self.points)
+        return f"sync to {' or '.join(points)}"
+
+    def unique_key(self) -> tuple[str, ...] | None:
+        return self.input.unique_key()
+
+    def is_set(self) -> bool:
+        return self.input.is_set()
+
+    def is_append_only(self) -> bool:
+        return self.input.is_append_only()
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

@@ -23,3 +23,21 @@ class Union(Node):
     @property
     def schema(self) -> pa.Schema:
         return self.parts[0].schema
+
+    def describe(self) -> str:
+        return "union"
+
+    def unique_key(self) -> None:
+        return None
+
+    def is_set(self) -> bool:
+        return len(self.parts) == 1 and self.parts[0].is_set()
+
+    def is_append_only(self) -> bool:
+        return all(part.is_append_only() for part in self.parts)
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

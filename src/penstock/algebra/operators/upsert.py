@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import OneInput
+from penstock.algebra.operators.node import OneInput, listed
 from penstock.kinds import kind
 
 
@@ -27,3 +27,24 @@ class Upsert(OneInput):
         self.require_columns(self.order, self.input.schema)
         if self.deleted is not None:
             self.require_expr(self.deleted, self.input.schema, pa.bool_())
+
+    def describe(self) -> str:
+        words = ["upsert", *listed("per", self.key), *listed("by", self.order)]
+        words += ["by arrival"] if self.arrival else []
+        words += [f"deleted {self.deleted}"] if self.deleted is not None else []
+        return " ".join(words)
+
+    def unique_key(self) -> tuple[str, ...]:
+        return self.key
+
+    def is_set(self) -> bool:
+        return True
+
+    def is_append_only(self) -> bool:
+        return False
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None

@@ -23,3 +23,21 @@ class Window(OneInput):
     def __post_init__(self) -> None:
         self.require(self.kind in ("sliding", "fixed"), f"no window kind {self.kind!r}")
         self.require(self.size > 0, f"the size must be positive, not {self.size}")
+
+    def describe(self) -> str:
+        return f"window {self.kind} {self.size}" + ("" if self.zone == UTC else f" {self.zone}")
+
+    def unique_key(self) -> None:
+        return None
+
+    def is_set(self) -> bool:
+        return self.input.is_set()
+
+    def is_append_only(self) -> bool:
+        return False
+
+    def time_column(self) -> None:
+        return None
+
+    def sequenced(self) -> None:
+        return None
