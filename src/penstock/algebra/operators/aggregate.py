@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +10,7 @@ from penstock.algebra import aggregates
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node
+from penstock.algebra.reference import Record, Reference, Relation, aggregated, picker
 from penstock.kinds import kind
 
 
@@ -61,3 +63,15 @@ class Aggregate(Node):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """Equation 7."""
+        schema = self.input.schema
+        key = picker(self.keys, schema)
+        groups: dict[Record, list[Record]] = {} if self.keys else {(): []}
+        for e in reference.at(self.input, t).elements():
+            groups.setdefault(key(e), []).append(e)
+        return Counter(
+            (*k, *(aggregated(call, schema, group) for call in self.calls))
+            for k, group in groups.items()
+        )

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -7,12 +9,20 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.operators.node import Node
+from penstock.algebra.reference import FIRST, Reference, Relation, minus, summed
 from penstock.kinds import kind
 
 ChangeKind: TypeAlias = Literal["inserted", "deleted", "changed"]
 
 
 CHANGE_KINDS: tuple[ChangeKind, ...] = ("inserted", "deleted", "changed")
+
+
+_COUNTS: dict[ChangeKind, Callable[[int], int]] = {
+    "inserted": lambda d: max(d, 0),
+    "deleted": lambda d: max(-d, 0),
+    "changed": abs,
+}
 
 
 @kind("changes")
@@ -55,3 +65,11 @@ class Changes(Node):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        if t < FIRST:
+            return Counter()
+        count = _COUNTS[self.kind]
+        moved = minus(reference.at(self.input, t), reference.at(self.input, t - 1)).items()
+        now = (((*e, t) if self.time else e, count(d)) for e, d in moved)
+        return summed((*reference.at(self, t - 1).items(), *now))

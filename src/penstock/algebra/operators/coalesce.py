@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.algebra.operators.node import OneInput
+from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
 
@@ -33,3 +34,6 @@ class Coalesce(OneInput):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        return reference.at(self.input, t)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import OneInput
+from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
 
@@ -39,3 +41,7 @@ class Distinct(OneInput):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """Equation 4."""
+        return Counter(dict.fromkeys(reference.at(self.input, t), 1))

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node, OneInput
+from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.kinds import kind
 
 
@@ -37,3 +39,8 @@ class Filter(OneInput):
     def sequenced(self) -> Node | None:
         below = self.input.sequenced()
         return None if below is None else self.with_inputs(below)
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """Equation 1."""
+        truth = function_of(self.predicate, self.input.schema)
+        return Counter({e: n for e, n in reference.at(self.input, t).items() if truth(e)})

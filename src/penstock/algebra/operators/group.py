@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node, OneInput
+from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.kinds import kind
 
 
@@ -38,3 +40,9 @@ class Group(OneInput):
     def sequenced(self) -> Node | None:
         below = self.input.sequenced()
         return None if below is None else self.with_inputs(below)
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """Equation 6."""
+        assign = function_of(self.function, self.input.schema)
+        rows = reference.at(self.input, t).items()
+        return Counter({e: n for e, n in rows if assign(e) == self.index})

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -8,6 +9,7 @@ import pyarrow as pa
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node
+from penstock.algebra.reference import Record, Reference, Relation, function_of, picker
 from penstock.kinds import kind
 
 JoinKind: TypeAlias = Literal["inner", "left", "right", "full", "semi", "anti"]
@@ -105,3 +107,42 @@ class Join(Node):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """Equations 3, 11 and 12: pairs, and for the outer kinds the rows that found no partner,
+        padded with NULLs."""
+        left, right = reference.at(self.left, t), reference.at(self.right, t)
+        joined = self._pairs(left, right)
+        left_met, right_met = {a for a, _ in joined}, {b for _, b in joined}
+        if self.kind == "semi":
+            return Counter({a: left[a] for a in left_met})
+        if self.kind == "anti":
+            return Counter({a: n for a, n in left.items() if a not in left_met})
+        result: Relation = Counter({a + b: left[a] * right[b] for a, b in joined})
+        if self.kind in ("left", "full"):
+            padding = (None,) * len(self.right.schema)
+            result += Counter({a + padding: n for a, n in left.items() if a not in left_met})
+        if self.kind in ("right", "full"):
+            padding = (None,) * len(self.left.schema)
+            result += Counter({padding + b: n for b, n in right.items() if b not in right_met})
+        return result
+
+    def _pairs(self, left: Relation, right: Relation) -> set[tuple[Record, Record]]:
+        schema = pa.schema([*self.left.schema, *self.right.schema])
+        condition = function_of(self.where, schema) if self.where is not None else lambda e: True
+        left_key = picker(tuple(on.left for on in self.on), self.left.schema)
+        right_key = picker(tuple(on.right for on in self.on), self.right.schema)
+
+        def comparable(key: Record) -> bool:
+            return all(v is not None or on.null_safe for v, on in zip(key, self.on, strict=True))
+
+        partners: dict[Record, list[Record]] = {}
+        for b in right:
+            partners.setdefault(right_key(b), []).append(b)
+        return {
+            (a, b)
+            for a in left
+            if comparable(left_key(a))
+            for b in partners.get(left_key(a), ())
+            if condition(a + b) is True
+        }

@@ -9,6 +9,7 @@ from penstock.algebra import expr
 from penstock.algebra.arrival import FIELD
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node
+from penstock.algebra.reference import Reference, Relation, function_of, summed
 from penstock.kinds import kind
 
 
@@ -55,6 +56,12 @@ class Map(Node):
         below = self.input.sequenced()
         number = (FIELD.name, expr.Column(FIELD.name, FIELD.type))
         return None if below is None else Map(below, (*self.outputs, number))
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """Equation 2."""
+        functions = [function_of(expression, self.input.schema) for _, expression in self.outputs]
+        rows = reference.at(self.input, t).items()
+        return summed((tuple([f(e) for f in functions]), n) for e, n in rows)
 
 
 def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:

@@ -10,13 +10,16 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pyarrow as pa
 
 from penstock.algebra import expr
 from penstock.algebra.expr import Expr
 from penstock.errors import PlanError
+
+if TYPE_CHECKING:
+    from penstock.algebra.reference import Reference, Relation
 
 
 def _is_abstract(value: object) -> bool:
@@ -137,6 +140,17 @@ class Node:
 
         None where records are not the rows of one source, made one by one: they have not its order.
         """
+
+    @abstractmethod
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """The meaning: the snapshot at time t, made of snapshots of the inputs; zeros may be in it.
+
+        The numbers of equations are those of the temporal algebra's paper.
+        """
+
+    def source_names(self) -> frozenset[str]:
+        """The streams and tables that are read."""
+        return frozenset().union(*(source.source_names() for source in self.inputs))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,9 @@ class Periodic:
     period: int
     offset: int = 0
 
+    def latest(self, time: int) -> int:
+        return (time - self.offset) // self.period * self.period + self.offset
+
     def describe(self) -> str:
         return f"every {self.period} from {self.offset}"
 
@@ -23,6 +26,9 @@ class TimePoints:
     """Finitely many time points, in ascending order."""
 
     points: tuple[int, ...]
+
+    def latest(self, time: int) -> int | None:
+        return max((point for point in self.points if point <= time), default=None)
 
     def describe(self) -> str:
         return f"points {', '.join(map(str, self.points))}"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -9,6 +10,7 @@ import pyarrow as pa
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node, listed
 from penstock.algebra.operators.sort_key import SortKey
+from penstock.algebra.reference import Record, Reference, Relation, directed, picker, sortable
 from penstock.kinds import kind
 
 RankKind: TypeAlias = Literal["row_number", "rank", "dense_rank"]
@@ -80,3 +82,27 @@ class Rank(Node):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        schema = self.input.schema
+        key, position = picker(self.partition, schema), schema.names.index
+        partitions: dict[Record, list[Record]] = {}
+        for e in reference.at(self.input, t).elements():
+            partitions.setdefault(key(e), []).append(e)
+        result: Relation = Counter()
+        for group in partitions.values():
+            group.sort(key=sortable)
+            for sort_key in reversed(self.order):
+                i = position(sort_key.column)
+                direction = sort_key.nulls_first, sort_key.descending
+                group.sort(key=lambda e, i=i, d=direction: directed(e[i], *d))  # type: ignore[misc]
+            order = [tuple(e[position(k.column)] for k in self.order) for e in group]
+            for i, e in enumerate(group):
+                number = {
+                    "row_number": i + 1,
+                    "rank": order.index(order[i]) + 1,
+                    "dense_rank": len(set(order[: i + 1])),
+                }[self.kind]
+                if self.limit is None or number <= self.limit:
+                    result[(*e, number) if self.number else e] += 1
+        return result

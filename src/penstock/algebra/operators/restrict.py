@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import OneInput
+from penstock.algebra.reference import Record, Reference, Relation, function_of
 from penstock.kinds import kind
 
 
@@ -39,3 +43,16 @@ class Restrict(OneInput):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        lower, upper = (_bound(b, self.input.schema) for b in (self.start, self.end))
+        rows = reference.at(self.input, t).items()
+        return Counter({e: n for e, n in rows if lower(e, -1) <= t < upper(e, t + 1)})
+
+
+def _bound(bound: Expr | None, schema: pa.Schema) -> Callable[[Record, int], float]:
+    """A bound on time computed from a record: `absent` where none was asked for, NULL is never."""
+    if bound is None:
+        return lambda e, absent: absent
+    function = function_of(bound, schema)
+    return lambda e, absent: math.nan if (v := function(e)) is None else v

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.algebra.operators.node import OneInput, listed
+from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
 
@@ -47,3 +48,7 @@ class RowWindow(OneInput):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        of, by = self.partition, self.order
+        return reference.newest(self.input, t, self.rows, of, by, self.arrival)

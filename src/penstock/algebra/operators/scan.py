@@ -7,6 +7,7 @@ import pyarrow as pa
 from penstock.algebra.arrival import FIELD
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node
+from penstock.algebra.reference import Reference, Relation, summed
 from penstock.kinds import kind
 
 
@@ -55,3 +56,9 @@ class Scan(Node):
         if not self.append_only or self.time is None:
             return None
         return replace(self, columns=self.columns.append(FIELD))
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        return summed((e, n) for e, ts, te, n in reference.stream(self.name) if ts <= t < te)
+
+    def source_names(self) -> frozenset[str]:
+        return frozenset({self.name})

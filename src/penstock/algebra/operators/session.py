@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
 import pyarrow as pa
 
 from penstock.algebra.operators.node import Node, listed
+from penstock.algebra.reference import Record, Reference, Relation, picker
 from penstock.kinds import kind
 
 
@@ -48,3 +50,14 @@ class Session(Node):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        key = picker(self.partition, self.input.schema)
+        last: dict[Record, tuple[int, int]] = {}
+        rows: Relation = Counter()
+        for s, e in reference.arrivals(self.input, t):
+            start, before = last.get(key(e), (s, s))
+            start = s if s - before > self.gap else start
+            last[key(e)] = (start, s)
+            rows[*e, start] += 1
+        return rows

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
 from penstock.algebra.operators.node import Node, require_same_types
+from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
 SetKind: TypeAlias = Literal[
@@ -21,6 +24,16 @@ SET_KINDS: tuple[SetKind, ...] = (
     "except",
     "intersect",
 )
+
+
+_COUNTS: dict[SetKind, Callable[[int, int], int]] = {
+    "difference": lambda m1, m2: max(m1 - m2, 0),
+    "intersection": min,
+    "max union": max,
+    "strict difference": lambda m1, m2: m1 if m2 == 0 else 0,
+    "except": lambda m1, m2: int(m1 > 0 and m2 == 0),
+    "intersect": lambda m1, m2: int(m1 > 0 and m2 > 0),
+}
 
 
 @kind("set operation")
@@ -68,3 +81,9 @@ class SetOperation(Node):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """Equations 5, 13, 14 and 15."""
+        m1, m2 = reference.at(self.left, t), reference.at(self.right, t)
+        count = _COUNTS[self.kind]
+        return Counter({e: count(m1[e], m2[e]) for e in {*m1, *m2}})

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -7,6 +8,7 @@ import pyarrow as pa
 from penstock.algebra.calendar import Midnights
 from penstock.algebra.operators.node import Node
 from penstock.algebra.operators.points import Periodic, TimePoints
+from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
 
@@ -54,3 +56,11 @@ class Sync(Node):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        points = (
+            reference.latest_event(each, t) if isinstance(each, Node) else each.latest(t)
+            for each in self.points
+        )
+        point = max((s for s in points if s is not None), default=None)
+        return Counter() if point is None else reference.at(self.input, point)

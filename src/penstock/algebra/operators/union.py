@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.algebra.operators.node import Node, require_same_types
+from penstock.algebra.reference import Reference, Relation, summed
 from penstock.kinds import kind
 
 
@@ -41,3 +42,7 @@ class Union(Node):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """Equation 8."""
+        return summed(item for part in self.parts for item in reference.at(part, t).items())

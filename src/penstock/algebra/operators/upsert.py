@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import OneInput, listed
+from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.kinds import kind
 
 
@@ -48,3 +50,10 @@ class Upsert(OneInput):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        newest = reference.newest(self.input, t, 1, self.key, self.order, self.arrival)
+        if self.deleted is None:
+            return newest
+        gone = function_of(self.deleted, self.input.schema)
+        return Counter({e: n for e, n in newest.items() if not gone(e)})

@@ -3,8 +3,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from penstock.algebra.calendar import UTC
+from penstock.algebra.calendar import DAY, UTC, Midnights
 from penstock.algebra.operators.node import OneInput
+from penstock.algebra.reference import Reference, Relation, minus
 from penstock.kinds import kind
 
 
@@ -41,3 +42,15 @@ class Window(OneInput):
 
     def sequenced(self) -> None:
         return None
+
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """Equations 9 and 10."""
+        return minus(reference.at(self.input, t), reference.at(self.input, self._ended_by(t)))
+
+    def _ended_by(self, t: int) -> int:
+        """What was there then is there no more."""
+        if self.kind == "sliding":
+            return t - self.size
+        if self.zone != UTC:
+            return Midnights(self.size // DAY, self.zone).latest(t) - 1
+        return t // self.size * self.size - 1
