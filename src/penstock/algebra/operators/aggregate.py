@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from penstock.algebra import aggregates
 from penstock.algebra.aggregates import AggregateCall
-from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node
+from penstock.algebra.expr import Expr, columns
+from penstock.algebra.operators.node import Node, Outputs
 from penstock.algebra.reference import Record, Reference, Relation, aggregated, picker
 from penstock.kinds import kind
 
@@ -75,3 +75,14 @@ class Aggregate(Node):
             (*k, *(aggregated(call, schema, group) for call in self.calls))
             for k, group in groups.items()
         )
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr] | None:
+        """filter_p(aggregate_K(S)) = aggregate_K(filter_p(S)), where p reads only K, not empty.
+
+        All records of a group agree on its keys, so a group is kept or dropped as a whole. Without
+        keys there is a record even for no input, which a filter below could not drop.
+        """
+        return (condition,) if self.keys and columns(condition) <= set(self.keys) else None
+
+    def passes_map(self, outputs: Outputs) -> None:
+        return None

@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.operators.node import Node
+from penstock.algebra.expr import Expr, columns
+from penstock.algebra.operators.node import Node, Outputs
 from penstock.algebra.reference import FIRST, Reference, Relation, minus, summed
 from penstock.kinds import kind
 
@@ -73,3 +74,11 @@ class Changes(Node):
         moved = minus(reference.at(self.input, t), reference.at(self.input, t - 1)).items()
         now = (((*e, t) if self.time else e, count(d)) for e, d in moved)
         return summed((*reference.at(self, t - 1).items(), *now))
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr] | None:
+        """A record comes and goes by itself, whatever others do; the time is only known here."""
+        return (condition,) if columns(condition) <= set(self.input.schema.names) else None
+
+    def passes_map(self, outputs: Outputs) -> None:
+        """What a map makes of a record may stay the same where the record changes."""
+        return None

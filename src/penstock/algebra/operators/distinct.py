@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import OneInput
+from penstock.algebra.operators.node import OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
@@ -45,3 +45,10 @@ class Distinct(OneInput):
     def snapshot(self, reference: Reference, t: int) -> Relation:
         """Equation 4."""
         return Counter(dict.fromkeys(reference.at(self.input, t), 1))
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr]:
+        return (condition,)
+
+    def passes_map(self, outputs: Outputs) -> None:
+        """Records that a map makes equal are several below it."""
+        return None

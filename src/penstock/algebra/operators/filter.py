@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node, OneInput
+from penstock.algebra.operators.node import Node, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.kinds import kind
 
@@ -44,3 +44,11 @@ class Filter(OneInput):
         """Equation 1."""
         truth = function_of(self.predicate, self.input.schema)
         return Counter({e: n for e, n in reference.at(self.input, t).items() if truth(e)})
+
+    def passes_filter(self, condition: Expr) -> None:
+        """Neither needs to go below the other: `merge_filters` makes one of them."""
+        return None
+
+    def passes_map(self, outputs: Outputs) -> None:
+        """The condition may read what the map leaves out; filters go below maps instead."""
+        return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node, OneInput
+from penstock.algebra.operators.node import Node, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.kinds import kind
 
@@ -46,3 +46,11 @@ class Group(OneInput):
         assign = function_of(self.function, self.input.schema)
         rows = reference.at(self.input, t).items()
         return Counter({e: n for e, n in rows if assign(e) == self.index})
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr]:
+        """Both keep or drop each record by itself."""
+        return (condition,)
+
+    def passes_map(self, outputs: Outputs) -> None:
+        """The function may read what the map leaves out."""
+        return None

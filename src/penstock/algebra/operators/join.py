@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node
+from penstock.algebra.expr import Expr, columns
+from penstock.algebra.operators.node import Node, Outputs
 from penstock.algebra.reference import Record, Reference, Relation, function_of, picker
 from penstock.kinds import kind
 
@@ -29,6 +29,10 @@ class Equality:
 
     def describe(self) -> str:
         return f"{self.left} {'<=>' if self.null_safe else '='} {self.right}"
+
+
+_SHOWS_LEFT: tuple[JoinKind, ...] = ("inner", "left", "semi", "anti")
+_SHOWS_RIGHT: tuple[JoinKind, ...] = ("inner", "right")
 
 
 @kind("join")
@@ -146,3 +150,19 @@ class Join(Node):
             for b in partners.get(left_key(a), ())
             if condition(a + b) is True
         }
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr | None, ...] | None:
+        """filter_p(S1 join S2) = filter_p(S1) join S2, for conditions p that read only S1; or S2.
+
+        To the left for inner, left, semi and anti joins, to the right for inner and right joins:
+        there every record of the result has a record of that side in it, unpadded, and whether that
+        record finds partners does not depend on the other records of its side.
+        """
+        if self.kind in _SHOWS_LEFT and columns(condition) <= set(self.left.schema.names):
+            return condition, None
+        if self.kind in _SHOWS_RIGHT and columns(condition) <= set(self.right.schema.names):
+            return None, condition
+        return None
+
+    def passes_map(self, outputs: Outputs) -> None:
+        return None

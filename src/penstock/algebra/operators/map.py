@@ -7,8 +7,9 @@ import pyarrow as pa
 
 from penstock.algebra import expr
 from penstock.algebra.arrival import FIELD
-from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node
+from penstock.algebra.expr import Expr, columns
+from penstock.algebra.inlining import inlined, is_expensive
+from penstock.algebra.operators.node import Node, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of, summed
 from penstock.kinds import kind
 
@@ -19,7 +20,7 @@ class Map(Node):
     """A new record computed from each record."""
 
     input: Node
-    outputs: tuple[tuple[str, Expr], ...]
+    outputs: Outputs
 
     def __post_init__(self) -> None:
         names = [name for name, _ in self.outputs]
@@ -62,6 +63,21 @@ class Map(Node):
         functions = [function_of(expression, self.input.schema) for _, expression in self.outputs]
         rows = reference.at(self.input, t).items()
         return summed((tuple([f(e) for f in functions]), n) for e, n in rows)
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr] | None:
+        """filter_p(map_f(S)) = map_f(filter_(p of f)(S)), where p reads no expensive output.
+
+        Such an output would be computed twice, by the filter and by the map.
+        """
+        by_name = dict(self.outputs)
+        if any(is_expensive(by_name[name]) for name in columns(condition)):
+            return None
+        below = inlined(condition, by_name)
+        return None if below is None else (below,)
+
+    def passes_map(self, outputs: Outputs) -> None:
+        """Neither needs to go below the other: `merge_maps` makes one of them."""
+        return None
 
 
 def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:

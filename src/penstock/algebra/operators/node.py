@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -20,6 +20,9 @@ from penstock.errors import PlanError
 
 if TYPE_CHECKING:
     from penstock.algebra.reference import Reference, Relation
+
+Outputs: TypeAlias = tuple[tuple[str, Expr], ...]
+"""Columns by their names, as they are computed."""
 
 
 def _is_abstract(value: object) -> bool:
@@ -151,6 +154,20 @@ class Node:
     def source_names(self) -> frozenset[str]:
         """The streams and tables that are read."""
         return frozenset().union(*(source.source_names() for source in self.inputs))
+
+    @abstractmethod
+    def passes_filter(self, condition: Expr) -> tuple[Expr | None, ...] | None:
+        """The conditions on each input, None for no condition, that do the same below the operator.
+
+        Law: filter_p(op(S1, S2)) = op(filter_p1(S1), filter_p2(S2)). None where it must stay above.
+        """
+
+    @abstractmethod
+    def passes_map(self, outputs: Outputs) -> tuple[Outputs | None, ...] | None:
+        """What is computed from each input, None for nothing, where that does the same below.
+
+        Law: map_f(op(S1, S2)) = op(map_f1(S1), map_f2(S2)). None where it must stay above.
+        """
 
 
 @dataclass(frozen=True)

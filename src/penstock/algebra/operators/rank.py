@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node, listed
+from penstock.algebra.expr import Expr, columns
+from penstock.algebra.operators.node import Node, Outputs, listed
 from penstock.algebra.operators.sort_key import SortKey
 from penstock.algebra.reference import Record, Reference, Relation, directed, picker, sortable
 from penstock.kinds import kind
@@ -106,3 +106,10 @@ class Rank(Node):
                 if self.limit is None or number <= self.limit:
                     result[(*e, number) if self.number else e] += 1
         return result
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr] | None:
+        """Where only the partition is read: each is ranked by itself, kept or dropped whole."""
+        return (condition,) if columns(condition) <= set(self.partition) else None
+
+    def passes_map(self, outputs: Outputs) -> None:
+        return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import OneInput
+from penstock.algebra.operators.node import OneInput, Outputs
 from penstock.algebra.reference import Record, Reference, Relation, function_of
 from penstock.kinds import kind
 
@@ -48,6 +48,14 @@ class Restrict(OneInput):
         lower, upper = (_bound(b, self.input.schema) for b in (self.start, self.end))
         rows = reference.at(self.input, t).items()
         return Counter({e: n for e, n in rows if lower(e, -1) <= t < upper(e, t + 1)})
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr]:
+        """Both conditions are on one record and the time, and hold together in either order."""
+        return (condition,)
+
+    def passes_map(self, outputs: Outputs) -> None:
+        """The times may be in columns that the map leaves out."""
+        return None
 
 
 def _bound(bound: Expr | None, schema: pa.Schema) -> Callable[[Record, int], float]:

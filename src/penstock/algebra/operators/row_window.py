@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.algebra.operators.node import OneInput, listed
+from penstock.algebra.expr import Expr, columns
+from penstock.algebra.operators.node import OneInput, Outputs, listed
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
@@ -52,3 +53,11 @@ class RowWindow(OneInput):
     def snapshot(self, reference: Reference, t: int) -> Relation:
         of, by = self.partition, self.order
         return reference.newest(self.input, t, self.rows, of, by, self.arrival)
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr] | None:
+        """Where only the partition is read: each has its own window, kept or dropped as a whole."""
+        return (condition,) if columns(condition) <= set(self.partition) else None
+
+    def passes_map(self, outputs: Outputs) -> None:
+        """Ties are broken by the order of whole records."""
+        return None

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from penstock.algebra.arrival import FIELD
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node
+from penstock.algebra.operators.node import Node, Outputs
 from penstock.algebra.reference import Reference, Relation, summed
 from penstock.kinds import kind
 
@@ -62,3 +62,9 @@ class Scan(Node):
 
     def source_names(self) -> frozenset[str]:
         return frozenset({self.name})
+
+    def passes_filter(self, condition: Expr) -> None:
+        return None
+
+    def passes_map(self, outputs: Outputs) -> None:
+        return None

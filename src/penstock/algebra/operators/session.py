@@ -6,7 +6,8 @@ from functools import cached_property
 
 import pyarrow as pa
 
-from penstock.algebra.operators.node import Node, listed
+from penstock.algebra.expr import Expr, columns
+from penstock.algebra.operators.node import Node, Outputs, listed
 from penstock.algebra.reference import Record, Reference, Relation, picker
 from penstock.kinds import kind
 
@@ -61,3 +62,10 @@ class Session(Node):
             last[key(e)] = (start, s)
             rows[*e, start] += 1
         return rows
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr] | None:
+        """Where only the partition is read: each has its own sessions, kept or dropped whole."""
+        return (condition,) if columns(condition) <= set(self.partition) else None
+
+    def passes_map(self, outputs: Outputs) -> None:
+        return None

@@ -7,7 +7,9 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.operators.node import Node, require_same_types
+from penstock.algebra.expr import Expr
+from penstock.algebra.operators.node import Node, Outputs, require_same_types
+from penstock.algebra.positions import renamed
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
@@ -87,3 +89,16 @@ class SetOperation(Node):
         m1, m2 = reference.at(self.left, t), reference.at(self.right, t)
         count = _COUNTS[self.kind]
         return Counter({e: count(m1[e], m2[e]) for e in {*m1, *m2}})
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr, Expr]:
+        """filter_p(S1 op S2) = filter_p(S1) op filter_p(S2), for every kind of set operation.
+
+        Each kind maps the multiplicities (m1, m2) of one record to another multiplicity, and (0, 0)
+        to 0; filter_p leaves both multiplicities of a record as they are or makes both 0. Filtering
+        the left alone would do for all kinds but the max union, and would keep more of the right.
+        """
+        return condition, renamed(condition, self.left.schema, self.right.schema)
+
+    def passes_map(self, outputs: Outputs) -> None:
+        """Records that a map makes equal would be counted together."""
+        return None

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.algebra.operators.node import OneInput
+from penstock.algebra.expr import Expr
+from penstock.algebra.operators.node import OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
@@ -37,3 +38,11 @@ class Split(OneInput):
 
     def snapshot(self, reference: Reference, t: int) -> Relation:
         return reference.at(self.input, t)
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr]:
+        """Splitting changes no snapshot."""
+        return (condition,)
+
+    def passes_map(self, outputs: Outputs) -> tuple[Outputs]:
+        """Splitting changes no snapshot."""
+        return (outputs,)

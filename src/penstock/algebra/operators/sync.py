@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from penstock.algebra.calendar import Midnights
-from penstock.algebra.operators.node import Node
+from penstock.algebra.expr import Expr
+from penstock.algebra.operators.node import Node, Outputs
 from penstock.algebra.operators.points import Periodic, TimePoints
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
@@ -64,3 +65,11 @@ class Sync(Node):
         )
         point = max((s for s in points if s is not None), default=None)
         return Counter() if point is None else reference.at(self.input, point)
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr | None, ...]:
+        """The filter goes to the input alone; the streams of points stay as they are."""
+        return condition, *(None for _ in self.inputs[1:])
+
+    def passes_map(self, outputs: Outputs) -> tuple[Outputs | None, ...]:
+        """The map goes to the input alone: the points are times at which whole records begin."""
+        return outputs, *(None for _ in self.inputs[1:])

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.algebra.operators.node import Node, require_same_types
+from penstock.algebra.expr import Expr
+from penstock.algebra.operators.node import Node, Outputs, require_same_types
+from penstock.algebra.positions import renamed
 from penstock.algebra.reference import Reference, Relation, summed
 from penstock.kinds import kind
 
@@ -46,3 +48,12 @@ class Union(Node):
     def snapshot(self, reference: Reference, t: int) -> Relation:
         """Equation 8."""
         return summed(item for part in self.parts for item in reference.at(part, t).items())
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr, ...]:
+        return tuple(renamed(condition, self.schema, part.schema) for part in self.parts)
+
+    def passes_map(self, outputs: Outputs) -> tuple[Outputs, ...]:
+        return tuple(
+            tuple((name, renamed(value, self.schema, part.schema)) for name, value in outputs)
+            for part in self.parts
+        )

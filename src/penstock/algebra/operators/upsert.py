@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import OneInput, listed
+from penstock.algebra.expr import Expr, columns
+from penstock.algebra.operators.node import OneInput, Outputs, listed
 from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.kinds import kind
 
@@ -57,3 +57,12 @@ class Upsert(OneInput):
             return newest
         gone = function_of(self.deleted, self.input.schema)
         return Counter({e: n for e, n in newest.items() if not gone(e)})
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr] | None:
+        """Where only the key is read. A condition on anything else must not go below: it could drop
+        the latest record of a key, and let an older one come back."""
+        return (condition,) if columns(condition) <= set(self.key) else None
+
+    def passes_map(self, outputs: Outputs) -> None:
+        """Ties are broken by the order of whole records."""
+        return None

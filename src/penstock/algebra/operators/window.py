@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from penstock.algebra.calendar import DAY, UTC, Midnights
-from penstock.algebra.operators.node import OneInput
+from penstock.algebra.expr import Expr
+from penstock.algebra.operators.node import OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, minus
 from penstock.kinds import kind
 
@@ -54,3 +55,11 @@ class Window(OneInput):
         if self.zone != UTC:
             return Midnights(self.size // DAY, self.zone).latest(t) - 1
         return t // self.size * self.size - 1
+
+    def passes_filter(self, condition: Expr) -> tuple[Expr]:
+        """The window looks at times only, and what is append-only stays so under a filter."""
+        return (condition,)
+
+    def passes_map(self, outputs: Outputs) -> tuple[Outputs]:
+        """The window looks at times only, and what is append-only stays so under a map."""
+        return (outputs,)
