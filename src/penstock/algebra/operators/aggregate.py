@@ -3,12 +3,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import pyarrow as pa
 
 from penstock.algebra import aggregates
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Expr, columns
+from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Outputs
 from penstock.algebra.reference import Record, Reference, Relation, aggregated, picker
 from penstock.kinds import kind
@@ -86,3 +88,8 @@ class Aggregate(Node):
 
     def passes_map(self, outputs: Outputs) -> None:
         return None
+
+    def narrow(self, names: set[str]) -> Self:
+        used = tuple(call for call in self.calls if call.name in names)
+        needed = {*self.keys, *(name for call in used for name in call.columns)}
+        return self.replaced(input=only(self.input, needed), calls=used)

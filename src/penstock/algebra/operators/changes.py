@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -82,3 +82,7 @@ class Changes(Node):
     def passes_map(self, outputs: Outputs) -> None:
         """What a map makes of a record may stay the same where the record changes."""
         return None
+
+    def narrow(self, names: set[str]) -> Self:
+        """Whole records are compared; the time may go."""
+        return self if self.time in names else self.replaced(time=None)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Self
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import OneInput, Outputs
@@ -52,3 +53,7 @@ class Distinct(OneInput):
     def passes_map(self, outputs: Outputs) -> None:
         """Records that a map makes equal are several below it."""
         return None
+
+    def narrow(self, names: set[str]) -> Self:
+        """Whole records are compared."""
+        return self

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Self
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Expr
+from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.node import Node, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.kinds import kind
@@ -52,3 +53,6 @@ class Filter(OneInput):
     def passes_map(self, outputs: Outputs) -> None:
         """The condition may read what the map leaves out; filters go below maps instead."""
         return None
+
+    def narrow(self, names: set[str]) -> Self:
+        return self.with_inputs(self.input.narrowed(names | columns(self.predicate)))

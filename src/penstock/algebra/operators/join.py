@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Expr, columns
+from penstock.algebra.expr import Expr, columns, read
+from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Outputs
 from penstock.algebra.reference import Record, Reference, Relation, function_of, picker
 from penstock.kinds import kind
@@ -166,3 +167,16 @@ class Join(Node):
 
     def passes_map(self, outputs: Outputs) -> None:
         return None
+
+    def narrow(self, names: set[str]) -> Self:
+        names = names | self.reads
+        left, right = set(self.left.schema.names), set(self.right.schema.names)
+        return self.replaced(
+            left=only(self.left, names & left), right=only(self.right, names & right)
+        )
+
+    @property
+    def reads(self) -> set[str]:
+        """The columns of either side that the conditions read."""
+        keys = {name for equality in self.on for name in (equality.left, equality.right)}
+        return keys | read(self.where, self.keep_left, self.keep_right)

@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import pyarrow as pa
 
 from penstock.algebra import expr
 from penstock.algebra.arrival import FIELD
-from penstock.algebra.expr import Expr, columns
+from penstock.algebra.expr import Expr, columns, read
 from penstock.algebra.inlining import inlined, is_expensive
 from penstock.algebra.operators.node import Node, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of, summed
@@ -79,6 +81,11 @@ class Map(Node):
         """Neither needs to go below the other: `merge_maps` makes one of them."""
         return None
 
+    def narrow(self, names: set[str]) -> Self:
+        kept = tuple(output for output in self.outputs if output[0] in names)
+        below = self.input.narrowed(read(*(value for _, value in kept)))
+        return self.replaced(input=below, outputs=kept)
+
 
 def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:
     """The Map that keeps just these columns."""
@@ -87,3 +94,12 @@ def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:
     for name in names:
         node.require(name in known, f"no column {name!r} to project")
     return Map(node, tuple((name, expr.Column(name, schema.field(name).type)) for name in names))
+
+
+def only(node: Node, needed: Iterable[str]) -> Node:
+    """The node's result with just the needed columns, in their order; at least one."""
+    names = set(needed) or set(node.schema.names[:1])
+    result = node.narrowed(names)
+    if set(result.schema.names) == names:
+        return result
+    return project(result, [name for name in result.schema.names if name in names])

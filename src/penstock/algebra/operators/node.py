@@ -7,8 +7,8 @@ without one of them cannot be defined. So analyses ask, and have no branch for e
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
@@ -168,6 +168,24 @@ class Node:
 
         Law: map_f(op(S1, S2)) = op(map_f1(S1), map_f2(S2)). None where it must stay above.
         """
+
+    @abstractmethod
+    def narrow(self, names: set[str]) -> Node:
+        """The result with at least these of its columns, in their order, and few others.
+
+        Columns may go from below an operator that carries them along without looking at them. They
+        must stay below one whose result depends on whole records.
+        """
+
+    def narrowed(self, needed: Iterable[str]) -> Node:
+        """As `narrow`; at least one column stays, so that there are records to count."""
+        return self.narrow(set(needed) or set(self.schema.names[:1]))
+
+    def replaced(self, **values: Any) -> Self:
+        """The node with other values; the same object where they are its own."""
+        if all(getattr(self, name) == value for name, value in values.items()):
+            return self
+        return replace(self, **values)
 
 
 @dataclass(frozen=True)

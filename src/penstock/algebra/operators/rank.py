@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr, columns
+from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Outputs, listed
 from penstock.algebra.operators.sort_key import SortKey
 from penstock.algebra.reference import Record, Reference, Relation, directed, picker, sortable
@@ -113,3 +114,13 @@ class Rank(Node):
 
     def passes_map(self, outputs: Outputs) -> None:
         return None
+
+    def narrow(self, names: set[str]) -> Node:
+        """Row numbers break ties by the order of whole records."""
+        if self.limit is None and self.number not in names:
+            return self.input.narrowed(names)
+        source = self.input
+        if self.kind != "row_number":
+            ranked = {*self.partition, *(key.column for key in self.order)}
+            source = only(source, (names | ranked) - {self.number})
+        return self.replaced(input=source, number=self.number if self.number in names else None)

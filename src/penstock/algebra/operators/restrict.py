@@ -4,10 +4,11 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Expr
+from penstock.algebra.expr import Expr, read
 from penstock.algebra.operators.node import OneInput, Outputs
 from penstock.algebra.reference import Record, Reference, Relation, function_of
 from penstock.kinds import kind
@@ -56,6 +57,9 @@ class Restrict(OneInput):
     def passes_map(self, outputs: Outputs) -> None:
         """The times may be in columns that the map leaves out."""
         return None
+
+    def narrow(self, names: set[str]) -> Self:
+        return self.with_inputs(self.input.narrowed(names | read(self.start, self.end)))
 
 
 def _bound(bound: Expr | None, schema: pa.Schema) -> Callable[[Record, int], float]:

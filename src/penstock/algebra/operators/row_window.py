@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.node import OneInput, Outputs, listed
@@ -61,3 +62,7 @@ class RowWindow(OneInput):
     def passes_map(self, outputs: Outputs) -> None:
         """Ties are broken by the order of whole records."""
         return None
+
+    def narrow(self, names: set[str]) -> Self:
+        """Ties are broken by the order of whole records."""
+        return self

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import pyarrow as pa
 
@@ -68,3 +69,7 @@ class Scan(Node):
 
     def passes_map(self, outputs: Outputs) -> None:
         return None
+
+    def narrow(self, names: set[str]) -> Self:
+        """All columns of a stream come in."""
+        return self

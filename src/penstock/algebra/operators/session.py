@@ -7,6 +7,7 @@ from functools import cached_property
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr, columns
+from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Outputs, listed
 from penstock.algebra.reference import Record, Reference, Relation, picker
 from penstock.kinds import kind
@@ -69,3 +70,8 @@ class Session(Node):
 
     def passes_map(self, outputs: Outputs) -> None:
         return None
+
+    def narrow(self, names: set[str]) -> Node:
+        if self.start not in names:
+            return self.input.narrowed(names)
+        return self.replaced(input=only(self.input, {*names, *self.partition} - {self.start}))

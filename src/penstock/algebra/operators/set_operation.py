@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
@@ -102,3 +102,7 @@ class SetOperation(Node):
     def passes_map(self, outputs: Outputs) -> None:
         """Records that a map makes equal would be counted together."""
         return None
+
+    def narrow(self, names: set[str]) -> Self:
+        """Whole records are compared."""
+        return self

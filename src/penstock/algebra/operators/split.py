@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import OneInput, Outputs
@@ -46,3 +47,6 @@ class Split(OneInput):
     def passes_map(self, outputs: Outputs) -> tuple[Outputs]:
         """Splitting changes no snapshot."""
         return (outputs,)
+
+    def narrow(self, names: set[str]) -> Self:
+        return self.with_inputs(self.input.narrowed(names))

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Self
 
 import pyarrow as pa
 
@@ -73,3 +74,7 @@ class Sync(Node):
     def passes_map(self, outputs: Outputs) -> tuple[Outputs | None, ...]:
         """The map goes to the input alone: the points are times at which whole records begin."""
         return outputs, *(None for _ in self.inputs[1:])
+
+    def narrow(self, names: set[str]) -> Self:
+        """Whole records of a stream of points are compared."""
+        return self.replaced(input=self.input.narrowed(names))

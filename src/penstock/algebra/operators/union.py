@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
+from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Outputs, require_same_types
 from penstock.algebra.positions import renamed
 from penstock.algebra.reference import Reference, Relation, summed
@@ -57,3 +59,8 @@ class Union(Node):
             tuple((name, renamed(value, self.schema, part.schema)) for name, value in outputs)
             for part in self.parts
         )
+
+    def narrow(self, names: set[str]) -> Self:
+        at = [i for i, name in enumerate(self.schema.names) if name in names]
+        parts = (only(part, [part.schema.names[i] for i in at]) for part in self.parts)
+        return self.with_inputs(*parts)

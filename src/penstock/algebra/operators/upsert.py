@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Self
 
 import pyarrow as pa
 
@@ -66,3 +67,7 @@ class Upsert(OneInput):
     def passes_map(self, outputs: Outputs) -> None:
         """Ties are broken by the order of whole records."""
         return None
+
+    def narrow(self, names: set[str]) -> Self:
+        """Ties are broken by the order of whole records."""
+        return self

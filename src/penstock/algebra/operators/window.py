@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 from penstock.algebra.calendar import DAY, UTC, Midnights
 from penstock.algebra.expr import Expr
@@ -63,3 +63,6 @@ class Window(OneInput):
     def passes_map(self, outputs: Outputs) -> tuple[Outputs]:
         """The window looks at times only, and what is append-only stays so under a map."""
         return (outputs,)
+
+    def narrow(self, names: set[str]) -> Self:
+        return self.with_inputs(self.input.narrowed(names))
