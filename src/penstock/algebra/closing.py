@@ -26,7 +26,7 @@ from typing import NamedTuple, TypeAlias, TypeGuard
 import pyarrow as pa
 
 from penstock.algebra import plan as p
-from penstock.algebra.calendar import DAY, UTC, Midnights
+from penstock.algebra.calendar import Midnights
 from penstock.algebra.expr import (
     ARGUMENT,
     CLOSED,
@@ -44,7 +44,7 @@ from penstock.algebra.expr import (
     substitute,
 )
 from penstock.algebra.monotone import monotone
-from penstock.algebra.times import least_offset, micros, moved, moved_by, shifted
+from penstock.algebra.times import least_offset, micros, moved_by, shifted
 from penstock.element import BEGIN
 
 Kind: TypeAlias = Word["gain", "loss", "any"]
@@ -198,9 +198,9 @@ def _asked(plan: p.Node, known: Known, kind: Kind) -> Expr | None:
             return _when(source, _below(known, outputs), kind)
         case p.Window(source):
             begins = _when(source, known, "gain")
-            return begins if kind == "gain" else _later(begins, longest(plan))
+            return begins if kind == "gain" else _later(begins, plan.longest)
         case p.Sync(source, (p.Periodic() | Midnights() as points,)):
-            return _later(_when(source, known, kind), longest(points))
+            return _later(_when(source, known, kind), points.longest)
         case p.Union(parts):
             return latest(*(_when(part, _named(known, plan, part), kind) for part in parts))
         case p.SetOperation(operation, left, right):
@@ -372,34 +372,12 @@ def _sides(plan: p.Join, left: Known, right: Known) -> tuple[Known, Known]:
         if on.left in left.exact and isinstance(right.exact.get(on.right), _UNKNOWN):
             exact[1][on.right] = left.exact[on.left]
     upper = dict(left.upper), dict(right.upper)
-    for high, low, most in distances(plan):
+    for high, low, most in plan.distances:
         for mine, other in ((0, 1), (1, 0)):
             bound = (left, right)[other].most(high)
             if bound is not None and low in (plan.left, plan.right)[mine].schema.names:
                 upper[mine].setdefault(low, shifted(bound, "+", most))
     return Known(exact[0], upper[0]), Known(exact[1], upper[1])
-
-
-def distances(plan: p.Join) -> list[tuple[str, str, int]]:
-    """(a, b, c) where a pair has b <= a + c."""
-    pairs = [(e.left, e.right, 0) for e in plan.on] + [(e.right, e.left, 0) for e in plan.on]
-    for test in conjuncts(plan.where) if plan.where is not None else ():
-        match test:
-            case Call("<" | "<=" as operator, (low, high)):
-                pairs += _bound(low, high, int(operator == "<"))
-            case Call(">" | ">=" as operator, (high, low)):
-                pairs += _bound(low, high, int(operator == ">"))
-            case Call("=", (a, b)):
-                pairs += [*_bound(a, b, 0), *_bound(b, a, 0)]
-    return pairs
-
-
-def _bound(low: Expr, high: Expr, strict: int) -> list[tuple[str, str, int]]:
-    """`b + x <= a + y`, as (a, b, y - x)."""
-    below, above = moved(low), moved(high)
-    if below is None or above is None:
-        return []
-    return [(above[0], below[0], above[1] - below[1] - strict)]
 
 
 # --- times ----------------------------------------------------------------------------------------
@@ -463,15 +441,3 @@ def _is_value(value: Expr) -> bool:
 
 def _is_time(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date(kind))
-
-
-def longest(lasting: p.Window | p.Periodic | Midnights) -> int:
-    """How long a window lasts at most, or what is at most between two points."""
-    match lasting:
-        case p.Window(_, _, size, zone) if zone != UTC:
-            return longest(Midnights(size // DAY, zone))
-        case p.Window():
-            return lasting.size
-        case Midnights():
-            return lasting.longest
-    return lasting.period

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from penstock.algebra.closing import longest
 from penstock.algebra.keys import key_of
 from penstock.algebra.plan import (
     Aggregate,
@@ -81,7 +80,7 @@ class Extents:
                     return None
                 return Bound(sizes.of(f"rows of {name}"), ("table",))
             case Window(source):
-                return self.arriving(source, longest(plan), "window")
+                return self.arriving(source, plan.longest, "window")
             case RowWindow(_, rows, partition):
                 return _times(self.partitions(plan, partition), rows, "row window")
             case Upsert(source, key):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
 from penstock.algebra.calendar import Midnights
-from penstock.algebra.closing import longest
 from penstock.algebra.expr import Expr, columns
 from penstock.memory import extents as e
 from penstock.memory import sizes, spans
@@ -19,7 +18,6 @@ from penstock.memory.extents import Bound, Extents, streams, streams_text
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.values import Known
 from penstock.memory.wording import called, equality, expression, listed, per, some
-from penstock.rewrite.progress import progress
 
 
 class Operators:
@@ -231,7 +229,7 @@ class Operators:
         label = f"{words.get(node.kind, node.kind)} of {_sources(node.left)} and " + _sources(
             node.right
         )
-        closing = set(progress(node)) & set(spans.ahead(node))
+        closing = set(node.progress) & set(node.ahead)
         bounds: list[Bound] = []
         reasons: list[str] = []
         targets: list[str] = []
@@ -256,7 +254,7 @@ class Operators:
     def _closed(self, node: p.SetOperation, side: p.Node, column: str) -> Bound:
         place = node.schema.names.index(column)
         own = side.schema.names[place]
-        length = spans.ahead(side)[own] - progress(node)[column] + 1
+        length = side.ahead[own] - node.progress[column] + 1
         return self.extents.arriving(side, max(length, 1), "time")
 
     # --- the first and the latest ---------------------------------------------------------------
@@ -330,7 +328,7 @@ class Operators:
         label = f"synchronization of {streams_text(node.input)}"
         live = self.extents.of(node.input)
         known = (p.Periodic, Midnights)
-        periods = [longest(points) for points in node.points if isinstance(points, known)]
+        periods = [points.longest for points in node.points if isinstance(points, known)]
         if live is not None:
             reason = "What changes between two points is at most what is there at both."
             return OperatorVerdict(label, live.plus(live), reason)

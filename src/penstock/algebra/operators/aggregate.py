@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
@@ -11,7 +11,8 @@ from penstock.algebra import aggregates
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
-from penstock.algebra.operators.node import Node, Outputs
+from penstock.algebra.operators.node import Node, Offsets, Outputs
+from penstock.algebra.progress import closed_by_time
 from penstock.algebra.reference import Record, Reference, Relation, aggregated, picker
 from penstock.kinds import kind
 
@@ -93,3 +94,14 @@ class Aggregate(Node):
         used = tuple(call for call in self.calls if call.name in names)
         needed = {*self.keys, *(name for call in used for name in call.columns)}
         return self.replaced(input=only(self.input, needed), calls=used)
+
+    @cached_property
+    def progress(self) -> Offsets:
+        return {column: k for column, k in self.input.progress.items() if column in self.keys}
+
+    @cached_property
+    def ahead(self) -> Offsets:
+        return {column: k for column, k in self.input.ahead.items() if column in self.keys}
+
+    def with_closing(self) -> Self:
+        return replace(self, until=closed_by_time(self.input, self.keys))

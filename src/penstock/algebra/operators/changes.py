@@ -9,7 +9,7 @@ from typing import Literal, Self, TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr, columns
-from penstock.algebra.operators.node import Node, Outputs
+from penstock.algebra.operators.node import Node, Offsets, Outputs
 from penstock.algebra.reference import FIRST, Reference, Relation, minus, summed
 from penstock.kinds import kind
 
@@ -86,3 +86,14 @@ class Changes(Node):
     def narrow(self, names: set[str]) -> Self:
         """Whole records are compared; the time may go."""
         return self if self.time in names else self.replaced(time=None)
+
+    @cached_property
+    def progress(self) -> Offsets:
+        return {**self.input.progress, **({self.time: 0} if self.time is not None else {})}
+
+    @cached_property
+    def ahead(self) -> Offsets:
+        return {**self.input.ahead, **({self.time: 0} if self.time is not None else {})}
+
+    def with_closing(self) -> Self:
+        return self

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import OneInput, Outputs
+from penstock.algebra.operators.node import Offsets, OneInput, Outputs
+from penstock.algebra.progress import closed_by_time
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
@@ -57,3 +58,14 @@ class Distinct(OneInput):
     def narrow(self, names: set[str]) -> Self:
         """Whole records are compared."""
         return self
+
+    @property
+    def progress(self) -> Offsets:
+        return self.input.progress
+
+    @property
+    def ahead(self) -> Offsets:
+        return self.input.ahead
+
+    def with_closing(self) -> Self:
+        return replace(self, until=closed_by_time(self.input))

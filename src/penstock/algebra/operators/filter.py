@@ -2,13 +2,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Expr, columns
-from penstock.algebra.operators.node import Node, OneInput, Outputs
+from penstock.algebra.expr import Call, Expr, columns, conjuncts
+from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of
+from penstock.algebra.times import most_offset, moved
 from penstock.kinds import kind
 
 
@@ -56,3 +58,25 @@ class Filter(OneInput):
 
     def narrow(self, names: set[str]) -> Self:
         return self.with_inputs(self.input.narrowed(names | columns(self.predicate)))
+
+    @property
+    def progress(self) -> Offsets:
+        return self.input.progress
+
+    @cached_property
+    def ahead(self) -> Offsets:
+        """Comparisons of times say how far ahead others are."""
+        below = self.input.ahead
+        found = dict(below)
+        for test in conjuncts(self.predicate):
+            match test:
+                case Call("<" | "<=", (low, high)) | Call(">" | ">=", (high, low)):
+                    for column, k in below.items():
+                        offset, place = most_offset(high, column), moved(low)
+                        if offset is not None and place is not None:
+                            name, by = place
+                            found[name] = min(found.get(name, k + offset - by), k + offset - by)
+        return found
+
+    def with_closing(self) -> Self:
+        return self

@@ -7,7 +7,7 @@ from typing import Self
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr, columns
-from penstock.algebra.operators.node import Node, OneInput, Outputs
+from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.kinds import kind
 
@@ -58,3 +58,14 @@ class Group(OneInput):
 
     def narrow(self, names: set[str]) -> Self:
         return self.with_inputs(self.input.narrowed(names | columns(self.function)))
+
+    @property
+    def progress(self) -> Offsets:
+        return self.input.progress
+
+    @property
+    def ahead(self) -> Offsets:
+        return self.input.ahead
+
+    def with_closing(self) -> Self:
+        return self

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Expr, columns, read
+from penstock.algebra.expr import Call, Column, Expr, columns, conjuncts, read
 from penstock.algebra.operators.map import only
-from penstock.algebra.operators.node import Node, Outputs
+from penstock.algebra.operators.node import Node, Offsets, Outputs
 from penstock.algebra.reference import Record, Reference, Relation, function_of, picker
+from penstock.algebra.times import micros, moved, shifted
 from penstock.kinds import kind
 
 JoinKind: TypeAlias = Literal["inner", "left", "right", "full", "semi", "anti"]
@@ -180,3 +181,66 @@ class Join(Node):
         """The columns of either side that the conditions read."""
         keys = {name for equality in self.on for name in (equality.left, equality.right)}
         return keys | read(self.where, self.keep_left, self.keep_right)
+
+    @cached_property
+    def progress(self) -> Offsets:
+        """A pair changes with either side; how far apart they are bounds the one by the other."""
+        left, right = self.left.progress, self.right.progress
+        known = [(left, right, self._distances("left"))]
+        if self.kind in ("inner", "right", "full"):
+            known.append((right, left, self._distances("right")))
+        found: dict[str, int] = {}
+        for own, theirs, distances in known:
+            for mine, other, most in distances:
+                if mine in own and other in theirs:
+                    k = min(own[mine], theirs[other] - most)
+                    found[mine] = max(found.get(mine, k), k)
+        if self.kind in ("right", "full"):
+            found = {c: k for c, k in found.items() if self.kind == "right" and c in right}
+        return {column: k for column, k in found.items() if column in self.schema.names}
+
+    @cached_property
+    def ahead(self) -> Offsets:
+        return {**self.left.ahead, **self.right.ahead}
+
+    def with_closing(self) -> Self:
+        keep_left = _needed(self.left, self.right.progress, self._distances("left"))
+        keep_right = _needed(self.right, self.left.progress, self._distances("right"))
+        return replace(self, keep_left=keep_left, keep_right=keep_right)
+
+    def _distances(self, side: Literal["left", "right"]) -> list[tuple[str, str, int]]:
+        """(a, b, c) where a pair has b <= a + c, for columns a of one side and b of the other."""
+        sides = (self.left.schema.names, self.right.schema.names)
+        own, other = sides if side == "left" else sides[::-1]
+        return [(a, b, c) for a, b, c in self.distances if a in own and b in other]
+
+    @cached_property
+    def distances(self) -> list[tuple[str, str, int]]:
+        """(a, b, c) where a pair has b <= a + c."""
+        pairs = [(e.left, e.right, 0) for e in self.on] + [(e.right, e.left, 0) for e in self.on]
+        for test in conjuncts(self.where) if self.where is not None else ():
+            match test:
+                case Call("<" | "<=" as operator, (low, high)):
+                    pairs += _bound(low, high, int(operator == "<"))
+                case Call(">" | ">=" as operator, (high, low)):
+                    pairs += _bound(low, high, int(operator == ">"))
+                case Call("=", (a, b)):
+                    pairs += [*_bound(a, b, 0), *_bound(b, a, 0)]
+        return pairs
+
+
+def _bound(low: Expr, high: Expr, strict: int) -> list[tuple[str, str, int]]:
+    """`b + x <= a + y`, as (a, b, y - x)."""
+    below, above = moved(low), moved(high)
+    if below is None or above is None:
+        return []
+    return [(above[0], below[0], above[1] - below[1] - strict)]
+
+
+def _needed(own: Node, other: Offsets, distances: list[tuple[str, str, int]]) -> Expr | None:
+    """Until when a record may meet a new one of the other side."""
+    for mine, theirs, most in distances:
+        if theirs in other:
+            column = Column(mine, own.schema.field(mine).type)
+            return shifted(micros(column), "+", most - other[theirs] + 1)
+    return None

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
@@ -11,8 +11,9 @@ from penstock.algebra import expr
 from penstock.algebra.arrival import FIELD
 from penstock.algebra.expr import Expr, columns, read
 from penstock.algebra.inlining import inlined, is_expensive
-from penstock.algebra.operators.node import Node, Outputs
+from penstock.algebra.operators.node import Node, Offsets, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of, summed
+from penstock.algebra.times import least_offset, most_offset
 from penstock.kinds import kind
 
 
@@ -85,6 +86,25 @@ class Map(Node):
         kept = tuple(output for output in self.outputs if output[0] in names)
         below = self.input.narrowed(read(*(value for _, value in kept)))
         return self.replaced(input=below, outputs=kept)
+
+    @cached_property
+    def progress(self) -> Offsets:
+        return self._offsets(self.input.progress, least_offset)
+
+    @cached_property
+    def ahead(self) -> Offsets:
+        return self._offsets(self.input.ahead, most_offset)
+
+    def _offsets(self, below: Offsets, offset_of: Callable[[Expr, str], int | None]) -> Offsets:
+        return {
+            name: k + offset
+            for name, value in self.outputs
+            for column, k in below.items()
+            if (offset := offset_of(value, column)) is not None
+        }
+
+    def with_closing(self) -> Self:
+        return self
 
 
 def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:

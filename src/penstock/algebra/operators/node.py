@@ -7,7 +7,7 @@ without one of them cannot be defined. So analyses ask, and have no branch for e
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
@@ -21,6 +21,8 @@ from penstock.errors import PlanError
 if TYPE_CHECKING:
     from penstock.algebra.reference import Reference, Relation
 
+Offsets: TypeAlias = Mapping[str, int]
+"""Columns with a time, and how far that is from another one."""
 Outputs: TypeAlias = tuple[tuple[str, Expr], ...]
 """Columns by their names, as they are computed."""
 
@@ -186,6 +188,20 @@ class Node:
         if all(getattr(self, name) == value for name, value in values.items()):
             return self
         return replace(self, **values)
+
+    @property
+    @abstractmethod
+    def progress(self) -> Offsets:
+        """Columns c with k: what changes at a time t are records in which c is at least t + k."""
+
+    @property
+    @abstractmethod
+    def ahead(self) -> Offsets:
+        """Columns c with k: in a record that comes at a time t, c is at most t + k."""
+
+    @abstractmethod
+    def with_closing(self) -> Node:
+        """The operator told when time closes what it remembers, so that it can forget that."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,11 @@ class Periodic:
     def latest(self, time: int) -> int:
         return (time - self.offset) // self.period * self.period + self.offset
 
+    @property
+    def longest(self) -> int:
+        """How much is between two of them."""
+        return self.period
+
     def describe(self) -> str:
         return f"every {self.period} from {self.offset}"
 

@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
-from penstock.algebra.operators.node import Node, Outputs, listed
+from penstock.algebra.operators.node import Node, Offsets, Outputs, listed
 from penstock.algebra.operators.sort_key import SortKey
+from penstock.algebra.progress import closed_by_time
 from penstock.algebra.reference import Record, Reference, Relation, directed, picker, sortable
 from penstock.kinds import kind
 
@@ -124,3 +125,14 @@ class Rank(Node):
             ranked = {*self.partition, *(key.column for key in self.order)}
             source = only(source, (names | ranked) - {self.number})
         return self.replaced(input=source, number=self.number if self.number in names else None)
+
+    @cached_property
+    def progress(self) -> Offsets:
+        return {column: k for column, k in self.input.progress.items() if column in self.partition}
+
+    @property
+    def ahead(self) -> Offsets:
+        return self.input.ahead
+
+    def with_closing(self) -> Self:
+        return replace(self, until=closed_by_time(self.input, self.partition))

@@ -4,13 +4,15 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr, read
-from penstock.algebra.operators.node import OneInput, Outputs
+from penstock.algebra.operators.node import Offsets, OneInput, Outputs
 from penstock.algebra.reference import Record, Reference, Relation, function_of
+from penstock.algebra.times import most_offset
 from penstock.kinds import kind
 
 
@@ -60,6 +62,24 @@ class Restrict(OneInput):
 
     def narrow(self, names: set[str]) -> Self:
         return self.with_inputs(self.input.narrowed(names | read(self.start, self.end)))
+
+    @cached_property
+    def progress(self) -> Offsets:
+        """Changes wait for times of the records, which must not be far ahead of the column."""
+        times = [time for time in (self.start, self.end) if time is not None]
+        found: dict[str, int] = {}
+        for column, k in self.input.progress.items():
+            offsets = [most_offset(time, column) for time in times]
+            if None not in offsets:
+                found[column] = min([k, *(-c for c in offsets if c is not None)])
+        return found
+
+    @property
+    def ahead(self) -> Offsets:
+        return self.input.ahead
+
+    def with_closing(self) -> Self:
+        return self
 
 
 def _bound(bound: Expr | None, schema: pa.Schema) -> Callable[[Record, int], float]:

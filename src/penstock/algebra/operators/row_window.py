@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from penstock.algebra.expr import Expr, columns
-from penstock.algebra.operators.node import OneInput, Outputs, listed
+from penstock.algebra.operators.node import Offsets, OneInput, Outputs, listed
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
@@ -65,4 +65,16 @@ class RowWindow(OneInput):
 
     def narrow(self, names: set[str]) -> Self:
         """Ties are broken by the order of whole records."""
+        return self
+
+    @property
+    def progress(self) -> Offsets:
+        """A record goes when another comes, however late that is."""
+        return {}
+
+    @property
+    def ahead(self) -> Offsets:
+        return self.input.ahead
+
+    def with_closing(self) -> Self:
         return self

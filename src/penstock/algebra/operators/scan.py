@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from penstock.algebra.arrival import FIELD
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node, Outputs
+from penstock.algebra.operators.node import Node, Offsets, Outputs
 from penstock.algebra.reference import Reference, Relation, summed
 from penstock.kinds import kind
 
@@ -72,4 +72,15 @@ class Scan(Node):
 
     def narrow(self, names: set[str]) -> Self:
         """All columns of a stream come in."""
+        return self
+
+    @property
+    def progress(self) -> Offsets:
+        return {self.time: 0} if self.append_only and self.time is not None else {}
+
+    @property
+    def ahead(self) -> Offsets:
+        return {self.time: 0} if self.append_only and self.time is not None else {}
+
+    def with_closing(self) -> Self:
         return self

@@ -3,12 +3,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
-from penstock.algebra.operators.node import Node, Outputs, listed
+from penstock.algebra.operators.node import Node, Offsets, Outputs, listed
 from penstock.algebra.reference import Record, Reference, Relation, picker
 from penstock.kinds import kind
 
@@ -75,3 +76,14 @@ class Session(Node):
         if self.start not in names:
             return self.input.narrowed(names)
         return self.replaced(input=only(self.input, {*names, *self.partition} - {self.start}))
+
+    @property
+    def progress(self) -> Offsets:
+        return self.input.progress
+
+    @cached_property
+    def ahead(self) -> Offsets:
+        return {**self.input.ahead, self.start: 0}
+
+    def with_closing(self) -> Self:
+        return self

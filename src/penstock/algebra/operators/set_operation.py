@@ -3,13 +3,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node, Outputs, require_same_types
+from penstock.algebra.operators.node import Node, Offsets, Outputs, require_same_types
 from penstock.algebra.positions import renamed
+from penstock.algebra.progress import in_common
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
@@ -105,4 +107,15 @@ class SetOperation(Node):
 
     def narrow(self, names: set[str]) -> Self:
         """Whole records are compared."""
+        return self
+
+    @cached_property
+    def progress(self) -> Offsets:
+        return in_common(self, [self.left.progress, self.right.progress], min)
+
+    @cached_property
+    def ahead(self) -> Offsets:
+        return in_common(self, [self.left.ahead, self.right.ahead], max)
+
+    def with_closing(self) -> Self:
         return self

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import OneInput, Outputs
+from penstock.algebra.operators.node import Offsets, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
@@ -50,3 +50,14 @@ class Split(OneInput):
 
     def narrow(self, names: set[str]) -> Self:
         return self.with_inputs(self.input.narrowed(names))
+
+    @property
+    def progress(self) -> Offsets:
+        return {}
+
+    @property
+    def ahead(self) -> Offsets:
+        return self.input.ahead
+
+    def with_closing(self) -> Self:
+        return self

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import pyarrow as pa
 
 from penstock.algebra.calendar import Midnights
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Node, Outputs
+from penstock.algebra.operators.node import Node, Offsets, Outputs
 from penstock.algebra.operators.points import Periodic, TimePoints
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
@@ -78,3 +79,17 @@ class Sync(Node):
     def narrow(self, names: set[str]) -> Self:
         """Whole records of a stream of points are compared."""
         return self.replaced(input=self.input.narrowed(names))
+
+    @cached_property
+    def progress(self) -> Offsets:
+        match self.points:
+            case (Periodic() | Midnights() as points,):
+                return {column: k - points.longest for column, k in self.input.progress.items()}
+        return {}
+
+    @property
+    def ahead(self) -> Offsets:
+        return self.input.ahead
+
+    def with_closing(self) -> Self:
+        return self

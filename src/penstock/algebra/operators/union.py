@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Self
 
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.map import only
-from penstock.algebra.operators.node import Node, Outputs, require_same_types
+from penstock.algebra.operators.node import Node, Offsets, Outputs, require_same_types
 from penstock.algebra.positions import renamed
+from penstock.algebra.progress import in_common
 from penstock.algebra.reference import Reference, Relation, summed
 from penstock.kinds import kind
 
@@ -64,3 +66,14 @@ class Union(Node):
         at = [i for i, name in enumerate(self.schema.names) if name in names]
         parts = (only(part, [part.schema.names[i] for i in at]) for part in self.parts)
         return self.with_inputs(*parts)
+
+    @cached_property
+    def progress(self) -> Offsets:
+        return in_common(self, [part.progress for part in self.parts], min)
+
+    @cached_property
+    def ahead(self) -> Offsets:
+        return in_common(self, [part.ahead for part in self.parts], max)
+
+    def with_closing(self) -> Self:
+        return self

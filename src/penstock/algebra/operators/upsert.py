@@ -7,7 +7,7 @@ from typing import Self
 import pyarrow as pa
 
 from penstock.algebra.expr import Expr, columns
-from penstock.algebra.operators.node import OneInput, Outputs, listed
+from penstock.algebra.operators.node import Offsets, OneInput, Outputs, listed
 from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.kinds import kind
 
@@ -70,4 +70,16 @@ class Upsert(OneInput):
 
     def narrow(self, names: set[str]) -> Self:
         """Ties are broken by the order of whole records."""
+        return self
+
+    @property
+    def progress(self) -> Offsets:
+        """A record goes when another comes, however late that is."""
+        return {}
+
+    @property
+    def ahead(self) -> Offsets:
+        return self.input.ahead
+
+    def with_closing(self) -> Self:
         return self

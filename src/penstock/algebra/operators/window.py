@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, Self
 
 from penstock.algebra.calendar import DAY, UTC, Midnights
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import OneInput, Outputs
+from penstock.algebra.operators.node import Offsets, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, minus
 from penstock.kinds import kind
 
@@ -66,3 +67,19 @@ class Window(OneInput):
 
     def narrow(self, names: set[str]) -> Self:
         return self.with_inputs(self.input.narrowed(names))
+
+    @cached_property
+    def progress(self) -> Offsets:
+        return {column: k - self.longest for column, k in self.input.progress.items()}
+
+    @property
+    def longest(self) -> int:
+        """How long a record is there at most."""
+        return self.size if self.zone == UTC else Midnights(self.size // DAY, self.zone).longest
+
+    @property
+    def ahead(self) -> Offsets:
+        return self.input.ahead
+
+    def with_closing(self) -> Self:
+        return self
