@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from penstock.algebra import plan as p
-from penstock.algebra.closing import Question, closes, ends_needed, meets, question, questions
+from penstock.algebra.closing import Question, closes, ends_needed, question, questions
 from penstock.algebra.expr import CLOSED, EARLIEST, LATEST, Call, Expr
 from penstock.memory import sizes
 from penstock.memory.extents import Bound
@@ -57,8 +57,8 @@ def _closings(node: p.Node) -> Iterator[Expr | None]:
         case p.Upsert(source, key):
             yield closes(source, key, "gain")
         case p.Join():
-            yield meets(node, left=True)
-            yield meets(node, left=False)
+            yield node.meets(left=True)
+            yield node.meets(left=False)
 
 
 def _closed(time: Expr, declared: Declared, tables: set[str]) -> bool:

@@ -18,7 +18,7 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.arrival import SEQUENCE, sequenced
 from penstock.algebra.calendar import DAY, UTC, Midnights
-from penstock.algebra.closing import closes, closes_given, earliest, latest, meets
+from penstock.algebra.closing import closes, closes_given, earliest, latest
 from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Column, Expr, Literal, columns, compare, is_simple, substitute
 from penstock.algebra.times import shifted
@@ -323,8 +323,8 @@ class Graph:
     # --- joins ----------------------------------------------------------------------------------
 
     def _join(self, node: p.Join, left: Operator, right: Operator) -> Operator:
-        keep_left = earliest(node.keep_left, meets(node, left=True))
-        keep_right = earliest(node.keep_right, meets(node, left=False))
+        keep_left = earliest(node.keep_left, node.meets(left=True))
+        keep_right = earliest(node.keep_right, node.meets(left=False))
         few = has_few_values(node.left, self._extents), has_few_values(node.right, self._extents)
         inner = self._inner(left, right, node.on, keep_left, keep_right, few)
         if node.where is not None:
@@ -372,7 +372,7 @@ class Graph:
         self, node: p.Join, left: Operator, right: Operator, pairs: Operator | None
     ) -> Operator:
         """The left rows that have a partner: by the keys there are, or by the pairs there are."""
-        names, keep = left.schema.names, meets(node, left=True)
+        names, keep = left.schema.names, node.meets(left=True)
         if pairs is not None:
             until = latest(closes(node.left), keep)
             kernel = Multiplicity(left.schema, "semi", until)

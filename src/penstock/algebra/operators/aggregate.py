@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from penstock.algebra import aggregates
 from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Offsets, Outputs
@@ -105,3 +106,6 @@ class Aggregate(Node):
 
     def with_closing(self) -> Self:
         return replace(self, until=closed_by_time(self.input, self.keys))
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        return self.input.when_closed(known.only(self.keys), "any")

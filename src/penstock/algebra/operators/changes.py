@@ -8,6 +8,7 @@ from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
+from penstock.algebra.closing import ALWAYS, Kind, Known, earliest
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.node import Node, Offsets, Outputs
 from penstock.algebra.reference import FIRST, Reference, Relation, minus, summed
@@ -24,6 +25,9 @@ _COUNTS: dict[ChangeKind, Callable[[int], int]] = {
     "deleted": lambda d: max(-d, 0),
     "changed": abs,
 }
+
+
+_GAINED_BY: dict[ChangeKind, Kind] = {"inserted": "gain", "deleted": "loss", "changed": "any"}
 
 
 @kind("changes")
@@ -97,3 +101,10 @@ class Changes(Node):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        if kind == "loss":
+            return ALWAYS
+        source = self.input
+        below = source.when_closed(known.only(source.schema.names), _GAINED_BY[self.kind])
+        return earliest(known.after(self.time), below)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation
@@ -61,3 +62,6 @@ class Coalesce(OneInput):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        return self.input.when_closed(known, kind)

@@ -4,6 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Self
 
+from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs
 from penstock.algebra.progress import closed_by_time
@@ -69,3 +70,6 @@ class Distinct(OneInput):
 
     def with_closing(self) -> Self:
         return replace(self, until=closed_by_time(self.input))
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        return self.input.when_closed(known, kind)

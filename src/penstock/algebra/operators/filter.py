@@ -7,7 +7,8 @@ from typing import Self
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Call, Expr, columns, conjuncts
+from penstock.algebra.closing import UNKNOWN, Kind, Known
+from penstock.algebra.expr import Call, Column, Expr, Literal, columns, conjuncts
 from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.algebra.times import most_offset, moved
@@ -80,3 +81,16 @@ class Filter(OneInput):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        return self.input.when_closed(self._with_constants(known), kind)
+
+    def _with_constants(self, known: Known) -> Known:
+        """With the columns that are equal to a constant."""
+        exact = dict(known.exact)
+        for test in conjuncts(self.predicate):
+            match test:
+                case Call("=", (Column(name, kind), Literal(_, other) as value)) if kind == other:
+                    if not pa.types.is_nested(kind) and isinstance(exact.get(name), UNKNOWN):
+                        exact[name] = value
+        return Known(exact, known.upper)

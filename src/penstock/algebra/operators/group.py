@@ -6,6 +6,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of
@@ -69,3 +70,6 @@ class Group(OneInput):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        return self.input.when_closed(known, kind)

@@ -3,18 +3,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, Self, TypeAlias
+from typing import Literal as Word
+from typing import Self, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Call, Column, Expr, columns, conjuncts, read
+from penstock.algebra.closing import OPPOSITE, UNKNOWN, Kind, Known, latest
+from penstock.algebra.expr import Call, Column, Expr, Literal, columns, conjuncts, read
 from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Offsets, Outputs
 from penstock.algebra.reference import Record, Reference, Relation, function_of, picker
 from penstock.algebra.times import micros, moved, shifted
 from penstock.kinds import kind
 
-JoinKind: TypeAlias = Literal["inner", "left", "right", "full", "semi", "anti"]
+JoinKind: TypeAlias = Word["inner", "left", "right", "full", "semi", "anti"]
 
 
 JOIN_KINDS: tuple[JoinKind, ...] = ("inner", "left", "right", "full", "semi", "anti")
@@ -208,7 +210,7 @@ class Join(Node):
         keep_right = _needed(self.right, self.left.progress, self._distances("right"))
         return replace(self, keep_left=keep_left, keep_right=keep_right)
 
-    def _distances(self, side: Literal["left", "right"]) -> list[tuple[str, str, int]]:
+    def _distances(self, side: str) -> list[tuple[str, str, int]]:
         """(a, b, c) where a pair has b <= a + c, for columns a of one side and b of the other."""
         sides = (self.left.schema.names, self.right.schema.names)
         own, other = sides if side == "left" else sides[::-1]
@@ -228,6 +230,64 @@ class Join(Node):
                     pairs += [*_bound(a, b, 0), *_bound(b, a, 0)]
         return pairs
 
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        left, right = known.only(self.left.schema.names), known.only(self.right.schema.names)
+        match self.kind:
+            case "inner":
+                return self._paired(left, right, kind, kind)
+            case "semi":
+                return self._paired(left, Known(), kind, kind)
+            case "anti":
+                return self._paired(left, Known(), kind, OPPOSITE[kind])
+        found = self._paired(left, right, kind, kind)
+        for missing, padded in (("right", ("left", "full")), ("left", ("right", "full"))):
+            if self.kind in padded:
+                marker = self._marker(known, missing)
+                alone = self._alone(left, right, kind, missing)
+                found = latest(alone, found) if marker is None else _either(marker, alone, found)
+        return found
+
+    def meets(self, left: bool) -> Expr | None:
+        """Until when a record of one side may meet a change of the other."""
+        own, other = (self.left, self.right) if left else (self.right, self.left)
+        known = Known({f.name: Column(f.name, f.type) for f in own.schema})
+        sides = self._sides(known if left else Known(), Known() if left else known)
+        return other.when_closed(sides[1] if left else sides[0], "any")
+
+    def _paired(self, left: Known, right: Known, kind: Kind, other: Kind) -> Expr | None:
+        left, right = self._sides(left, right)
+        return latest(self.left.when_closed(left, kind), self.right.when_closed(right, other))
+
+    def _alone(self, left: Known, right: Known, kind: Kind, missing: str) -> Expr | None:
+        """For rows without a partner on one side: they go when one comes."""
+        if missing == "right":
+            return self._paired(left, Known(), kind, OPPOSITE[kind])
+        return self._paired(Known(), right, OPPOSITE[kind], kind)
+
+    def _marker(self, known: Known, side: str) -> Expr | None:
+        """A value that is NULL just where a row has no partner on this side."""
+        for equality in self.on:
+            name = equality.right if side == "right" else equality.left
+            if not equality.null_safe and name in known.values:
+                return known.values[name]
+        return None
+
+    def _sides(self, left: Known, right: Known) -> tuple[Known, Known]:
+        """What is known of partners: what they have in common, and how far apart they can be."""
+        exact = dict(left.exact), dict(right.exact)
+        for on in self.on:
+            if on.right in right.exact and isinstance(left.exact.get(on.left), UNKNOWN):
+                exact[0][on.left] = right.exact[on.right]
+            if on.left in left.exact and isinstance(right.exact.get(on.right), UNKNOWN):
+                exact[1][on.right] = left.exact[on.left]
+        upper = dict(left.upper), dict(right.upper)
+        for high, low, most in self.distances:
+            for mine, other in ((0, 1), (1, 0)):
+                bound = (left, right)[other].most(high)
+                if bound is not None and low in (self.left, self.right)[mine].schema.names:
+                    upper[mine].setdefault(low, shifted(bound, "+", most))
+        return Known(exact[0], upper[0]), Known(exact[1], upper[1])
+
 
 def _bound(low: Expr, high: Expr, strict: int) -> list[tuple[str, str, int]]:
     """`b + x <= a + y`, as (a, b, y - x)."""
@@ -244,3 +304,11 @@ def _needed(own: Node, other: Offsets, distances: list[tuple[str, str, int]]) ->
             column = Column(mine, own.schema.field(mine).type)
             return shifted(micros(column), "+", most - other[theirs] + 1)
     return None
+
+
+def _either(marker: Expr, missing: Expr | None, pair: Expr | None) -> Expr | None:
+    if missing == pair:
+        return pair
+    never = Literal(None, pa.int64())
+    test = Call("is null", (marker,), pa.bool_())
+    return Call("if", (test, missing or never, pair or never), pa.int64())

@@ -9,11 +9,13 @@ import pyarrow as pa
 
 from penstock.algebra import expr
 from penstock.algebra.arrival import FIELD
-from penstock.algebra.expr import Expr, columns, read
+from penstock.algebra.closing import Kind, Known, inverse
+from penstock.algebra.expr import Column, Expr, columns, read
 from penstock.algebra.inlining import inlined, is_expensive
+from penstock.algebra.monotone import monotone
 from penstock.algebra.operators.node import Node, Offsets, Outputs
 from penstock.algebra.reference import Reference, Relation, function_of, summed
-from penstock.algebra.times import least_offset, most_offset
+from penstock.algebra.times import least_offset, most_offset, shifted
 from penstock.kinds import kind
 
 
@@ -105,6 +107,27 @@ class Map(Node):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        return self.input.when_closed(self._below(known), kind)
+
+    def _below(self, known: Known) -> Known:
+        """What is known of the records that others are computed from."""
+        exact: dict[str, Expr] = {}
+        upper: dict[str, Expr] = {}
+        for name, value in self.outputs:
+            if isinstance(value, Column) and name in known.exact:
+                exact[value.name] = known.exact[name]
+            most = known.most(name)
+            for column in columns(value) if most is not None else ():
+                offset = least_offset(value, column)
+                if offset is not None and most is not None:
+                    upper.setdefault(column, shifted(most, "-", offset))
+        for name, value in self.outputs:
+            found = monotone(value) if name in known.exact else None
+            if found is not None and found.column.name not in exact:
+                exact[found.column.name] = inverse(known.exact[name], value, found.column)
+        return Known(exact, upper)
 
 
 def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:

@@ -19,6 +19,7 @@ from penstock.algebra.expr import Expr
 from penstock.errors import PlanError
 
 if TYPE_CHECKING:
+    from penstock.algebra.closing import Kind, Known
     from penstock.algebra.reference import Reference, Relation
 
 Offsets: TypeAlias = Mapping[str, int]
@@ -202,6 +203,19 @@ class Node:
     @abstractmethod
     def with_closing(self) -> Node:
         """The operator told when time closes what it remembers, so that it can forget that."""
+
+    @abstractmethod
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        """From when on no record of which this is known is gained, lost, or either (`closing`)."""
+
+    def when_closed(self, known: Known, kind: Kind) -> Expr | None:
+        """As `closes`, remembered: of a node that many read, the same is asked many times."""
+        answers = self.__dict__.setdefault("_closing", {})
+        question = (frozenset(known.exact.items()), frozenset(known.upper.items()), kind)
+        if question not in answers:
+            answers[question] = self.closes(known, kind)
+        found: Expr | None = answers[question]
+        return found
 
 
 @dataclass(frozen=True)

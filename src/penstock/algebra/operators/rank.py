@@ -7,6 +7,7 @@ from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
+from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Offsets, Outputs, listed
@@ -136,3 +137,6 @@ class Rank(Node):
 
     def with_closing(self) -> Self:
         return replace(self, until=closed_by_time(self.input, self.partition))
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        return self.input.when_closed(known.only(self.partition), "any")

@@ -9,10 +9,11 @@ from typing import Self
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Expr, read
+from penstock.algebra.closing import ALWAYS, Kind, Known, final_from, latest
+from penstock.algebra.expr import Expr, columns, read, substitute
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs
 from penstock.algebra.reference import Record, Reference, Relation, function_of
-from penstock.algebra.times import most_offset
+from penstock.algebra.times import most_offset, shifted
 from penstock.kinds import kind
 
 
@@ -80,6 +81,18 @@ class Restrict(OneInput):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        """What begins or ends at a time of the record changes then."""
+        exact = known.values
+        if kind == "loss" and self.end is None and self.start == final_from(self.input):
+            return ALWAYS
+        times = [self.input.when_closed(known, kind)]
+        for bound, mine in ((self.start, "gain"), (self.end, "loss")):
+            if bound is not None and kind in (mine, "any"):
+                there = columns(bound) <= exact.keys()
+                times.append(shifted(substitute(bound, exact), "+", 1) if there else None)
+        return latest(*times)
 
 
 def _bound(bound: Expr | None, schema: pa.Schema) -> Callable[[Record, int], float]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs, listed
 from penstock.algebra.reference import Reference, Relation
@@ -78,3 +79,8 @@ class RowWindow(OneInput):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        """A record goes when others of its partition come."""
+        asked = known if kind == "gain" else known.only(self.partition)
+        return self.input.when_closed(asked, "gain")

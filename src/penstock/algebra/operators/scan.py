@@ -6,7 +6,8 @@ from typing import Self
 import pyarrow as pa
 
 from penstock.algebra.arrival import FIELD
-from penstock.algebra.expr import Expr
+from penstock.algebra.closing import ALWAYS, Kind, Known, earliest, is_up_to
+from penstock.algebra.expr import CLOSED, Call, Expr, Literal
 from penstock.algebra.operators.node import Node, Offsets, Outputs
 from penstock.algebra.reference import Reference, Relation, summed
 from penstock.kinds import kind
@@ -84,3 +85,12 @@ class Scan(Node):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        if kind == "loss" and self.append_only:
+            return ALWAYS
+        name = Literal(self.name, pa.string())
+        exact = {c: v for c, v in known.exact.items() if is_up_to(v)} or known.exact
+        values = [arg for c in sorted(exact) for arg in (Literal(c, pa.string()), exact[c])]
+        marks = Call(CLOSED, (name, *values), pa.int64())
+        return earliest(known.after(self.time if self.append_only else None), marks)

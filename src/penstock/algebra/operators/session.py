@@ -7,6 +7,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from penstock.algebra.closing import ALWAYS, Kind, Known
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Offsets, Outputs, listed
@@ -87,3 +88,8 @@ class Session(Node):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        if kind == "loss":
+            return ALWAYS
+        return self.input.when_closed(known.only(self.input.schema.names), kind)

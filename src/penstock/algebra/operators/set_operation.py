@@ -8,6 +8,7 @@ from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
+from penstock.algebra.closing import OPPOSITE, Kind, Known, latest
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node, Offsets, Outputs, require_same_types
 from penstock.algebra.positions import renamed
@@ -38,6 +39,9 @@ _COUNTS: dict[SetKind, Callable[[int, int], int]] = {
     "except": lambda m1, m2: int(m1 > 0 and m2 == 0),
     "intersect": lambda m1, m2: int(m1 > 0 and m2 > 0),
 }
+
+
+_DIFFERENCES: tuple[SetKind, ...] = ("difference", "strict difference", "except")
 
 
 @kind("set operation")
@@ -119,3 +123,11 @@ class SetOperation(Node):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        """What a difference loses, its right side gains."""
+        turned = OPPOSITE[kind] if self.kind in _DIFFERENCES else kind
+        theirs = known.renamed(self.schema.names, self.right.schema.names)
+        ours = known.renamed(self.schema.names, self.left.schema.names)
+        there = self.right.when_closed(theirs, turned)
+        return latest(self.left.when_closed(ours, kind), there)

@@ -8,6 +8,7 @@ from typing import Self
 import pyarrow as pa
 
 from penstock.algebra.calendar import Midnights
+from penstock.algebra.closing import Kind, Known, later
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node, Offsets, Outputs
 from penstock.algebra.operators.points import Periodic, TimePoints
@@ -93,3 +94,9 @@ class Sync(Node):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        match self.points:
+            case (Periodic() | Midnights() as points,):
+                return later(self.input.when_closed(known, kind), points.longest)
+        return None

@@ -6,6 +6,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from penstock.algebra.closing import Kind, Known, latest
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Offsets, Outputs, require_same_types
@@ -77,3 +78,12 @@ class Union(Node):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        names = self.schema.names
+        return latest(
+            *(
+                part.when_closed(known.renamed(names, part.schema.names), kind)
+                for part in self.parts
+            )
+        )

@@ -6,6 +6,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs, listed
 from penstock.algebra.reference import Reference, Relation, function_of
@@ -83,3 +84,8 @@ class Upsert(OneInput):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        """A record goes when another of its key comes."""
+        asked = known if kind == "gain" else known.only(self.key)
+        return self.input.when_closed(asked, "gain")

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Literal, Self
 
 from penstock.algebra.calendar import DAY, UTC, Midnights
+from penstock.algebra.closing import Kind, Known, later
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, minus
@@ -83,3 +84,7 @@ class Window(OneInput):
 
     def with_closing(self) -> Self:
         return self
+
+    def closes(self, known: Known, kind: Kind) -> Expr | None:
+        begins = self.input.when_closed(known, "gain")
+        return begins if kind == "gain" else later(begins, self.longest)
