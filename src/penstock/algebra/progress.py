@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 from penstock.algebra.expr import Column, Expr
 from penstock.algebra.operators.node import Node, Offsets
-from penstock.algebra.times import micros, shifted
+from penstock.algebra.times import micros, most_offset, shifted
 
 
 def closed_by_time(plan: Node, columns: tuple[str, ...] | None = None) -> Expr | None:
@@ -22,6 +22,20 @@ def closed_by_time(plan: Node, columns: tuple[str, ...] | None = None) -> Expr |
         if columns is None or column in columns:
             return shifted(micros(Column(column, plan.schema.field(column).type)), "+", 1 - k)
     return None
+
+
+def span(plan: Node, until: Expr) -> int | None:
+    """For how long at most a record of the plan is needed, if it is until then.
+
+    Law: if a record that comes at t has `c <= t + k`, it is past any time `c + d` at `t + k + d`.
+    What is kept until then at most, are the records that came in a span of k + d.
+    """
+    found = [
+        k + offset
+        for column, k in plan.ahead.items()
+        if (offset := most_offset(until, column)) is not None
+    ]
+    return max(min(found), 1) if found else None
 
 
 def in_common(

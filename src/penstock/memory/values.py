@@ -14,6 +14,7 @@ from functools import cached_property
 
 import pyarrow as pa
 
+from penstock.algebra import sizes
 from penstock.algebra.expr import (
     Call,
     Column,
@@ -34,11 +35,11 @@ from penstock.algebra.plan import (
     SetOperation,
     Union,
 )
-from penstock.memory import promises, sizes
+from penstock.algebra.sizes import Factor, Size
+from penstock.memory import promises
 from penstock.memory.closure import Closure
 from penstock.memory.conditions import Every, TooManyPartsError, split
 from penstock.memory.predicates import Attribute
-from penstock.memory.sizes import Factor, Size
 from penstock.memory.translation import Translation
 
 MOST_VALUES = 1_000_000_000
@@ -238,7 +239,7 @@ class Knowledge:
 
 def is_stream(scan: Scan) -> bool:
     """Whether rows of a scan go on coming; the rows of a table are there for all time."""
-    return scan.append_only and scan.time is not None
+    return scan.is_stream
 
 
 def named(name: str) -> str:

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from penstock.algebra import aggregates
 from penstock.algebra.aggregates import AggregateCall
-from penstock.algebra.closing import Kind, Known
+from penstock.algebra.cardinality import ONE, Bound, Cardinalities, least
+from penstock.algebra.closing import Kind, Known, closes
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Offsets, Outputs
@@ -109,3 +110,11 @@ class Aggregate(Node):
 
     def closes(self, known: Known, kind: Kind) -> Expr | None:
         return self.input.when_closed(known.only(self.keys), "any")
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        if not self.keys:
+            return ONE
+        return least([known.of(self.input), known.values(self.input, self.keys)])
+
+    def let_go(self) -> tuple[Expr | None]:
+        return (closes(self.input, self.keys) if self.keys else None,)

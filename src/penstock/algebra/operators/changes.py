@@ -8,6 +8,7 @@ from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
+from penstock.algebra.cardinality import Cardinalities
 from penstock.algebra.closing import ALWAYS, Kind, Known, earliest
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.node import Node, Offsets, Outputs
@@ -108,3 +109,9 @@ class Changes(Node):
         source = self.input
         below = source.when_closed(known.only(source.schema.names), _GAINED_BY[self.kind])
         return earliest(known.after(self.time), below)
+
+    def cardinality(self, known: Cardinalities) -> None:
+        return None
+
+    def let_go(self) -> tuple[()]:
+        return ()

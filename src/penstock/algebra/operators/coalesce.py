@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from penstock.algebra.cardinality import Bound, Cardinalities
 from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs
@@ -65,3 +66,9 @@ class Coalesce(OneInput):
 
     def closes(self, known: Known, kind: Kind) -> Expr | None:
         return self.input.when_closed(known, kind)
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        return known.of(self.input)
+
+    def let_go(self) -> tuple[()]:
+        return ()

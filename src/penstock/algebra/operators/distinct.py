@@ -4,7 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import Self
 
-from penstock.algebra.closing import Kind, Known
+from penstock.algebra.cardinality import Bound, Cardinalities, least
+from penstock.algebra.closing import Kind, Known, closes
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs
 from penstock.algebra.progress import closed_by_time
@@ -73,3 +74,10 @@ class Distinct(OneInput):
 
     def closes(self, known: Known, kind: Kind) -> Expr | None:
         return self.input.when_closed(known, kind)
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        names = tuple(self.schema.names)
+        return least([known.of(self.input), known.values(self.input, names)])
+
+    def let_go(self) -> tuple[Expr | None]:
+        return (closes(self.input),)

@@ -7,6 +7,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from penstock.algebra.cardinality import Bound, Cardinalities
 from penstock.algebra.closing import UNKNOWN, Kind, Known
 from penstock.algebra.expr import Call, Column, Expr, Literal, columns, conjuncts
 from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
@@ -94,3 +95,9 @@ class Filter(OneInput):
                     if not pa.types.is_nested(kind) and isinstance(exact.get(name), UNKNOWN):
                         exact[name] = value
         return Known(exact, known.upper)
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        return known.of(self.input)
+
+    def let_go(self) -> tuple[()]:
+        return ()

@@ -6,6 +6,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from penstock.algebra.cardinality import Bound, Cardinalities
 from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
@@ -73,3 +74,9 @@ class Group(OneInput):
 
     def closes(self, known: Known, kind: Kind) -> Expr | None:
         return self.input.when_closed(known, kind)
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        return known.of(self.input)
+
+    def let_go(self) -> tuple[()]:
+        return ()

@@ -8,6 +8,7 @@ from typing import Self, TypeAlias
 
 import pyarrow as pa
 
+from penstock.algebra.cardinality import Bound, Cardinalities, total
 from penstock.algebra.closing import OPPOSITE, UNKNOWN, Kind, Known, latest
 from penstock.algebra.expr import Call, Column, Expr, Literal, columns, conjuncts, read
 from penstock.algebra.operators.map import only
@@ -287,6 +288,24 @@ class Join(Node):
                 if bound is not None and low in (self.left, self.right)[mine].schema.names:
                     upper[mine].setdefault(low, shifted(bound, "+", most))
         return Known(exact[0], upper[0]), Known(exact[1], upper[1])
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        left, right = known.of(self.left), known.of(self.right)
+        if self.kind in ("semi", "anti"):
+            return left
+        if self.kind in ("inner", "left"):
+            key = self.right.unique_key()
+            if key is not None and set(key) <= {e.right for e in self.on}:
+                return left
+        if left is None or right is None:
+            return None
+        parts = [left.times(right)]
+        parts += [left] if self.kind in ("left", "full") else []
+        parts += [right] if self.kind in ("right", "full") else []
+        return total(parts)
+
+    def let_go(self) -> tuple[Expr | None, ...]:
+        return self.meets(left=True), self.meets(left=False)
 
 
 def _bound(low: Expr, high: Expr, strict: int) -> list[tuple[str, str, int]]:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from penstock.algebra import expr
 from penstock.algebra.arrival import FIELD
+from penstock.algebra.cardinality import Bound, Cardinalities
 from penstock.algebra.closing import Kind, Known, inverse
 from penstock.algebra.expr import Column, Expr, columns, read
 from penstock.algebra.inlining import inlined, is_expensive
@@ -128,6 +129,12 @@ class Map(Node):
             if found is not None and found.column.name not in exact:
                 exact[found.column.name] = inverse(known.exact[name], value, found.column)
         return Known(exact, upper)
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        return known.of(self.input)
+
+    def let_go(self) -> tuple[()]:
+        return ()
 
 
 def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:

@@ -19,6 +19,7 @@ from penstock.algebra.expr import Expr
 from penstock.errors import PlanError
 
 if TYPE_CHECKING:
+    from penstock.algebra.cardinality import Bound, Cardinalities
     from penstock.algebra.closing import Kind, Known
     from penstock.algebra.reference import Reference, Relation
 
@@ -216,6 +217,20 @@ class Node:
             answers[question] = self.closes(known, kind)
         found: Expr | None = answers[question]
         return found
+
+    @abstractmethod
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        """How many records are there at a time, at most.
+
+        None where records stay for ever, and more of them come.
+        """
+
+    @abstractmethod
+    def let_go(self) -> tuple[Expr | None, ...]:
+        """From when on each part of what it remembers is needed no more, None for never.
+
+        () where nothing that it remembers is let go for what punctuations say.
+        """
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.closing import Kind, Known
+from penstock.algebra.cardinality import Bound, Cardinalities, least, rows_of_each
+from penstock.algebra.closing import Kind, Known, closes
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Offsets, Outputs, listed
@@ -140,3 +141,12 @@ class Rank(Node):
 
     def closes(self, known: Known, kind: Kind) -> Expr | None:
         return self.input.when_closed(known.only(self.partition), "any")
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        if self.kind != "row_number" or self.limit is None:
+            return known.of(self.input)
+        first = rows_of_each(self.limit, known.partitions(self.input, self.partition), "limit")
+        return least([first, known.of(self.input)])
+
+    def let_go(self) -> tuple[Expr | None]:
+        return (closes(self.input, self.partition),)

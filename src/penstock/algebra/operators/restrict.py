@@ -9,9 +9,11 @@ from typing import Self
 
 import pyarrow as pa
 
+from penstock.algebra.cardinality import Bound, Cardinalities, least
 from penstock.algebra.closing import ALWAYS, Kind, Known, final_from, latest
 from penstock.algebra.expr import Expr, columns, read, substitute
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs
+from penstock.algebra.progress import span
 from penstock.algebra.reference import Record, Reference, Relation, function_of
 from penstock.algebra.times import most_offset, shifted
 from penstock.kinds import kind
@@ -93,6 +95,14 @@ class Restrict(OneInput):
                 there = columns(bound) <= exact.keys()
                 times.append(shifted(substitute(bound, exact), "+", 1) if there else None)
         return latest(*times)
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        length = None if self.end is None else span(self.input, self.end)
+        by_time = None if length is None else known.arriving(self.input, length, "time")
+        return least([known.of(self.input), by_time])
+
+    def let_go(self) -> tuple[()]:
+        return ()
 
 
 def _bound(bound: Expr | None, schema: pa.Schema) -> Callable[[Record, int], float]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
+from penstock.algebra.cardinality import Bound, Cardinalities, rows_of_each
 from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs, listed
@@ -84,3 +85,9 @@ class RowWindow(OneInput):
         """A record goes when others of its partition come."""
         asked = known if kind == "gain" else known.only(self.partition)
         return self.input.when_closed(asked, "gain")
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        return rows_of_each(self.rows, known.partitions(self.input, self.partition), "row window")
+
+    def let_go(self) -> tuple[()]:
+        return ()

@@ -5,7 +5,9 @@ from typing import Self
 
 import pyarrow as pa
 
+from penstock.algebra import sizes
 from penstock.algebra.arrival import FIELD
+from penstock.algebra.cardinality import Bound, Cardinalities
 from penstock.algebra.closing import ALWAYS, Kind, Known, earliest, is_up_to
 from penstock.algebra.expr import CLOSED, Call, Expr, Literal
 from penstock.algebra.operators.node import Node, Offsets, Outputs
@@ -94,3 +96,17 @@ class Scan(Node):
         values = [arg for c in sorted(exact) for arg in (Literal(c, pa.string()), exact[c])]
         marks = Call(CLOSED, (name, *values), pa.int64())
         return earliest(known.after(self.time if self.append_only else None), marks)
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        """Rows of a stream go on coming; those of a table are there for all time."""
+        if self.is_stream:
+            return None
+        return Bound(sizes.of(f"rows of {self.name}"), ("table",))
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether rows go on coming; the rows of a table are there for all time."""
+        return self.append_only and self.time is not None
+
+    def let_go(self) -> tuple[()]:
+        return ()

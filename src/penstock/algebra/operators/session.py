@@ -7,6 +7,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from penstock.algebra.cardinality import Bound, Cardinalities
 from penstock.algebra.closing import ALWAYS, Kind, Known
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
@@ -93,3 +94,9 @@ class Session(Node):
         if kind == "loss":
             return ALWAYS
         return self.input.when_closed(known.only(self.input.schema.names), kind)
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        return known.of(self.input)
+
+    def let_go(self) -> tuple[()]:
+        return ()

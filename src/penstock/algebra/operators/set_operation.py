@@ -8,7 +8,8 @@ from typing import Literal, Self, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.closing import OPPOSITE, Kind, Known, latest
+from penstock.algebra.cardinality import Bound, Cardinalities, all_of, least
+from penstock.algebra.closing import OPPOSITE, Kind, Known, closes, latest
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node, Offsets, Outputs, require_same_types
 from penstock.algebra.positions import renamed
@@ -131,3 +132,16 @@ class SetOperation(Node):
         ours = known.renamed(self.schema.names, self.left.schema.names)
         there = self.right.when_closed(theirs, turned)
         return latest(self.left.when_closed(ours, kind), there)
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        left, right = known.of(self.left), known.of(self.right)
+        match self.kind:
+            case "max union":
+                return all_of([left, right])
+            case "intersection" | "intersect":
+                return least([left, right])
+            case "difference" | "strict difference" | "except":
+                return left
+
+    def let_go(self) -> tuple[Expr | None]:
+        return (closes(self),)

@@ -8,6 +8,7 @@ from typing import Self
 import pyarrow as pa
 
 from penstock.algebra.calendar import Midnights
+from penstock.algebra.cardinality import Bound, Cardinalities
 from penstock.algebra.closing import Kind, Known, later
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node, Offsets, Outputs
@@ -100,3 +101,9 @@ class Sync(Node):
             case (Periodic() | Midnights() as points,):
                 return later(self.input.when_closed(known, kind), points.longest)
         return None
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        return known.of(self.input)
+
+    def let_go(self) -> tuple[()]:
+        return ()

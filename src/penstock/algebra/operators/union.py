@@ -6,6 +6,7 @@ from typing import Self
 
 import pyarrow as pa
 
+from penstock.algebra.cardinality import Bound, Cardinalities, all_of
 from penstock.algebra.closing import Kind, Known, latest
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.map import only
@@ -87,3 +88,9 @@ class Union(Node):
                 for part in self.parts
             )
         )
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        return all_of(known.of(part) for part in self.parts)
+
+    def let_go(self) -> tuple[()]:
+        return ()

@@ -6,7 +6,8 @@ from typing import Self
 
 import pyarrow as pa
 
-from penstock.algebra.closing import Kind, Known
+from penstock.algebra.cardinality import Bound, Cardinalities, least
+from penstock.algebra.closing import Kind, Known, closes
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs, listed
 from penstock.algebra.reference import Reference, Relation, function_of
@@ -89,3 +90,9 @@ class Upsert(OneInput):
         """A record goes when another of its key comes."""
         asked = known if kind == "gain" else known.only(self.key)
         return self.input.when_closed(asked, "gain")
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        return least([known.values(self.input, self.key), known.keys(self.input, self.key)])
+
+    def let_go(self) -> tuple[Expr | None]:
+        return (closes(self.input, self.key, "gain"),)

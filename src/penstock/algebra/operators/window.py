@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import Literal, Self
 
 from penstock.algebra.calendar import DAY, UTC, Midnights
+from penstock.algebra.cardinality import Bound, Cardinalities
 from penstock.algebra.closing import Kind, Known, later
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Offsets, OneInput, Outputs
@@ -88,3 +89,9 @@ class Window(OneInput):
     def closes(self, known: Known, kind: Kind) -> Expr | None:
         begins = self.input.when_closed(known, "gain")
         return begins if kind == "gain" else later(begins, self.longest)
+
+    def cardinality(self, known: Cardinalities) -> Bound | None:
+        return known.arriving(self.input, self.longest, "window")
+
+    def let_go(self) -> tuple[()]:
+        return ()
