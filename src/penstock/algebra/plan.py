@@ -6,6 +6,11 @@ What every operator says of itself is listed in `operators/node.py`; how nodes r
 `penstock.physical`.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
 from penstock.algebra.operators.aggregate import Aggregate
 from penstock.algebra.operators.changes import CHANGE_KINDS, ChangeKind, Changes
 from penstock.algebra.operators.coalesce import Coalesce
@@ -32,6 +37,7 @@ from penstock.algebra.operators.window import Window
 __all__ = [
     "CHANGE_KINDS",
     "JOIN_KINDS",
+    "OPERATORS",
     "RANK_KINDS",
     "SET_KINDS",
     "Aggregate",
@@ -64,8 +70,30 @@ __all__ = [
     "Upsert",
     "Window",
     "append_only",
+    "for_each_operator",
     "project",
 ]
+
+
+def _operators(base: type[Any]) -> list[type[Node]]:
+    found = [each for each in base.__subclasses__() if each is not OneInput]
+    return [*found, *(each for inner in base.__subclasses__() for each in _operators(inner))]
+
+
+OPERATORS: tuple[type[Node], ...] = tuple(sorted(_operators(Node), key=lambda each: each.__name__))
+"""All that a plan can be made of."""
+
+Case = TypeVar("Case")
+
+
+def for_each_operator(*cases: tuple[Case, tuple[type[Node], ...]]) -> Mapping[type[Node], Case]:
+    """The cases of an analysis; it cannot be imported where it leaves out an operator."""
+    found = {operator: case for case, operators in cases for operator in operators}
+    missing = [operator.__name__ for operator in OPERATORS if operator not in found]
+    if missing or len(found) < sum(len(operators) for _, operators in cases):
+        left_out = f"it leaves out {', '.join(missing)}" if missing else "it has one twice"
+        raise TypeError(f"an analysis needs one case for every operator, and {left_out}")
+    return found
 
 
 def append_only(node: Node) -> bool:

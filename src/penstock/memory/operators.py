@@ -8,6 +8,9 @@ What the engine keeps beyond that is said in `engine_keeps`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from penstock.algebra import plan as p
 from penstock.algebra import sizes
 from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
@@ -32,35 +35,10 @@ class Operators:
 
     def verdict(self, node: p.Node) -> OperatorVerdict | None:
         """None for operators that keep nothing."""
-        match node:
-            case p.Join():
-                return self._join(node)
-            case p.Aggregate():
-                return self._aggregate(node)
-            case p.Distinct():
-                return self._distinct(node)
-            case p.SetOperation():
-                return self._set_operation(node)
-            case p.Rank():
-                return self._rank(node)
-            case p.Upsert():
-                return self._upsert(node)
-            case p.RowWindow():
-                return self._row_window(node)
-            case p.Window():
-                return self._window(node)
-            case p.Session():
-                return self._session(node)
-            case p.Sync():
-                return self._sync(node)
-            case p.Restrict():
-                return self._restrict(node)
-            case p.Changes():
-                return self._changes(node)
-            case p.Split():
-                bound = self.extents.of(node.input) or NONE
-                return OperatorVerdict("split", bound, "The pieces that are still to begin.")
-        return None
+        return _CASES[type(node)](self, node)
+
+    def _nothing(self, node: p.Node) -> None:
+        """Records are passed on one by one."""
 
     # --- joins ----------------------------------------------------------------------------------
 
@@ -368,6 +346,29 @@ class Operators:
         if live is not None:
             return OperatorVerdict(label, live, "Only ends that are still to come are kept.")
         return OperatorVerdict(label, NONE, "Changes are passed on as they happen.")
+
+    def _split(self, node: p.Split) -> OperatorVerdict:
+        bound = self.extents.of(node.input) or NONE
+        return OperatorVerdict("split", bound, "The pieces that are still to begin.")
+
+
+_CASES: Mapping[type[p.Node], Callable[[Operators, Any], OperatorVerdict | None]]
+_CASES = p.for_each_operator(
+    (Operators._nothing, (p.Scan, p.Filter, p.Map, p.Union, p.Group, p.Coalesce)),
+    (Operators._join, (p.Join,)),
+    (Operators._aggregate, (p.Aggregate,)),
+    (Operators._distinct, (p.Distinct,)),
+    (Operators._set_operation, (p.SetOperation,)),
+    (Operators._rank, (p.Rank,)),
+    (Operators._upsert, (p.Upsert,)),
+    (Operators._row_window, (p.RowWindow,)),
+    (Operators._window, (p.Window,)),
+    (Operators._session, (p.Session,)),
+    (Operators._sync, (p.Sync,)),
+    (Operators._restrict, (p.Restrict,)),
+    (Operators._changes, (p.Changes,)),
+    (Operators._split, (p.Split,)),
+)
 
 
 def needs_all_values(call: AggregateCall, live: bool) -> bool:

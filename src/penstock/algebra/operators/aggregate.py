@@ -118,3 +118,6 @@ class Aggregate(Node):
 
     def let_go(self) -> tuple[Expr | None]:
         return (closes(self.input, self.keys) if self.keys else None,)
+
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        return (self.input, column) if column in self.keys else None

@@ -115,3 +115,6 @@ class Changes(Node):
 
     def let_go(self) -> tuple[()]:
         return ()
+
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        return self.some_of(self.input, column)

@@ -6,7 +6,7 @@ from typing import Self
 from penstock.algebra.cardinality import Bound, Cardinalities
 from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Offsets, OneInput, Outputs
+from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
@@ -72,3 +72,6 @@ class Coalesce(OneInput):
 
     def let_go(self) -> tuple[()]:
         return ()
+
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        return self.some_of(self.input, column)

@@ -7,7 +7,7 @@ from typing import Self
 from penstock.algebra.cardinality import Bound, Cardinalities, least
 from penstock.algebra.closing import Kind, Known, closes
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Offsets, OneInput, Outputs
+from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
 from penstock.algebra.progress import closed_by_time
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
@@ -81,3 +81,6 @@ class Distinct(OneInput):
 
     def let_go(self) -> tuple[Expr | None]:
         return (closes(self.input),)
+
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        return self.some_of(self.input, column)

@@ -80,3 +80,6 @@ class Group(OneInput):
 
     def let_go(self) -> tuple[()]:
         return ()
+
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        return self.some_of(self.input, column)

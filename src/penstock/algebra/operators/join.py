@@ -307,6 +307,12 @@ class Join(Node):
     def let_go(self) -> tuple[Expr | None, ...]:
         return self.meets(left=True), self.meets(left=False)
 
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        """Where a side may be padded, its values are not all from there."""
+        if self.kind == "inner" and column in self.right.schema.names:
+            return self.right, column
+        return self.some_of(self.left, column) if self.kind in _SHOWS_LEFT else None
+
 
 def _bound(low: Expr, high: Expr, strict: int) -> list[tuple[str, str, int]]:
     """`b + x <= a + y`, as (a, b, y - x)."""

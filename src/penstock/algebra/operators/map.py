@@ -136,6 +136,10 @@ class Map(Node):
     def let_go(self) -> tuple[()]:
         return ()
 
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        value = dict(self.outputs)[column]
+        return (self.input, value.name) if isinstance(value, expr.Column) else None
+
 
 def project(node: Node, names: tuple[str, ...] | list[str]) -> Map:
     """The Map that keeps just these columns."""

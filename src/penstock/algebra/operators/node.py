@@ -232,6 +232,17 @@ class Node:
         () where nothing that it remembers is let go for what punctuations say.
         """
 
+    @abstractmethod
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        """The input, and the column of it, that every value of a column is from, with its record.
+
+        None where values are computed, or are from several inputs.
+        """
+
+    def some_of(self, source: Node, column: str) -> tuple[Node, str] | None:
+        """The lineage where records are some of an input's, perhaps with a column more."""
+        return (source, column) if column in source.schema.names else None
+
 
 @dataclass(frozen=True)
 class OneInput(Node, base=True):

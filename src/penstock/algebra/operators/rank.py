@@ -150,3 +150,6 @@ class Rank(Node):
 
     def let_go(self) -> tuple[Expr | None]:
         return (closes(self.input, self.partition),)
+
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        return self.some_of(self.input, column)

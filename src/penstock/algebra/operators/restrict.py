@@ -12,7 +12,7 @@ import pyarrow as pa
 from penstock.algebra.cardinality import Bound, Cardinalities, least
 from penstock.algebra.closing import ALWAYS, Kind, Known, final_from, latest
 from penstock.algebra.expr import Expr, columns, read, substitute
-from penstock.algebra.operators.node import Offsets, OneInput, Outputs
+from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
 from penstock.algebra.progress import span
 from penstock.algebra.reference import Record, Reference, Relation, function_of
 from penstock.algebra.times import most_offset, shifted
@@ -103,6 +103,9 @@ class Restrict(OneInput):
 
     def let_go(self) -> tuple[()]:
         return ()
+
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        return self.some_of(self.input, column)
 
 
 def _bound(bound: Expr | None, schema: pa.Schema) -> Callable[[Record, int], float]:

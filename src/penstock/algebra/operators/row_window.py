@@ -6,7 +6,7 @@ from typing import Self
 from penstock.algebra.cardinality import Bound, Cardinalities, rows_of_each
 from penstock.algebra.closing import Kind, Known
 from penstock.algebra.expr import Expr, columns
-from penstock.algebra.operators.node import Offsets, OneInput, Outputs, listed
+from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs, listed
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 
@@ -91,3 +91,6 @@ class RowWindow(OneInput):
 
     def let_go(self) -> tuple[()]:
         return ()
+
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        return self.some_of(self.input, column)

@@ -110,3 +110,6 @@ class Scan(Node):
 
     def let_go(self) -> tuple[()]:
         return ()
+
+    def lineage(self, column: str) -> None:
+        return None

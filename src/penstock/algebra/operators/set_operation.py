@@ -145,3 +145,6 @@ class SetOperation(Node):
 
     def let_go(self) -> tuple[Expr | None]:
         return (closes(self),)
+
+    def lineage(self, column: str) -> None:
+        return None

@@ -94,3 +94,6 @@ class Union(Node):
 
     def let_go(self) -> tuple[()]:
         return ()
+
+    def lineage(self, column: str) -> None:
+        return None

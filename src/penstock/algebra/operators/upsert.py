@@ -9,7 +9,7 @@ import pyarrow as pa
 from penstock.algebra.cardinality import Bound, Cardinalities, least
 from penstock.algebra.closing import Kind, Known, closes
 from penstock.algebra.expr import Expr, columns
-from penstock.algebra.operators.node import Offsets, OneInput, Outputs, listed
+from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs, listed
 from penstock.algebra.reference import Reference, Relation, function_of
 from penstock.kinds import kind
 
@@ -96,3 +96,6 @@ class Upsert(OneInput):
 
     def let_go(self) -> tuple[Expr | None]:
         return (closes(self.input, self.key, "gain"),)
+
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        return self.some_of(self.input, column)

@@ -8,7 +8,7 @@ from penstock.algebra.calendar import DAY, UTC, Midnights
 from penstock.algebra.cardinality import Bound, Cardinalities
 from penstock.algebra.closing import Kind, Known, later
 from penstock.algebra.expr import Expr
-from penstock.algebra.operators.node import Offsets, OneInput, Outputs
+from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
 from penstock.algebra.reference import Reference, Relation, minus
 from penstock.kinds import kind
 
@@ -95,3 +95,6 @@ class Window(OneInput):
 
     def let_go(self) -> tuple[()]:
         return ()
+
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        return self.some_of(self.input, column)
