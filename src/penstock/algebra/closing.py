@@ -114,7 +114,7 @@ def closes_up_to(plan: Node, key: SortKey) -> Expr | None:
 
 def ended(plan: Node) -> Expr:
     """When all streams that a plan reads have ended."""
-    names = sorted(plan.source_names())
+    names = sorted(plan.source_names)
     return Call(ENDED, tuple(Literal(name, pa.string()) for name in names), pa.int64())
 
 

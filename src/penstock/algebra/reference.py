@@ -67,7 +67,7 @@ class Reference:
 
     def _sequence(self, source: Node, t: int) -> list[tuple[int, Record]]:
         """The records of a source up to time t as they came, and what is made of each of them."""
-        (name,) = source.source_names()
+        (name,) = source.source_names
         found: list[tuple[int, Record]] = []
         for row in self._streams[name]:
             e, ts, te, n = row

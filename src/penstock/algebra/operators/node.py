@@ -155,9 +155,10 @@ class Node:
         The numbers of equations are those of the temporal algebra's paper.
         """
 
+    @cached_property
     def source_names(self) -> frozenset[str]:
         """The streams and tables that are read."""
-        return frozenset().union(*(source.source_names() for source in self.inputs))
+        return frozenset().union(*(source.source_names for source in self.inputs))
 
     @abstractmethod
     def passes_filter(self, condition: Expr) -> tuple[Expr | None, ...] | None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import pyarrow as pa
@@ -64,6 +65,7 @@ class Scan(Node):
     def snapshot(self, reference: Reference, t: int) -> Relation:
         return summed((e, n) for e, ts, te, n in reference.stream(self.name) if ts <= t < te)
 
+    @cached_property
     def source_names(self) -> frozenset[str]:
         return frozenset({self.name})
 
