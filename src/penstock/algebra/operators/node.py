@@ -53,74 +53,25 @@ class Node:
         """The names of all that an operator must say."""
         return [name for name, value in vars(Node).items() if _is_abstract(value)]
 
+    # --- what it says -----------------------------------------------------------------------------
+
     @property
     @abstractmethod
     def schema(self) -> pa.Schema:
         """The columns of its records."""
 
-    @cached_property
-    def inputs(self) -> tuple[Node, ...]:
-        found: list[Node] = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            found += [value] if isinstance(value, Node) else []
-            if isinstance(value, tuple):
-                found += [item for item in value if isinstance(item, Node)]
-        return tuple(found)
-
-    def with_inputs(self, *inputs: Node) -> Self:
-        """The same operation over other inputs; the same object over its own."""
-        if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
-            return self
-        rest = iter(inputs)
-        values: dict[str, Any] = {}
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if isinstance(value, Node):
-                value = next(rest)
-            elif isinstance(value, tuple):
-                value = tuple(next(rest) if isinstance(item, Node) else item for item in value)
-            values[field.name] = value
-        return type(self)(**values)
-
-    def walk(self) -> list[Node]:
-        """This node and all below it, inputs first, each once however many read it."""
-        found: dict[int, Node] = {}
-
-        def visit(node: Node) -> None:
-            if id(node) not in found:
-                for child in node.inputs:
-                    visit(child)
-                found[id(node)] = node
-
-        visit(self)
-        return list(found.values())
-
-    def require(self, condition: bool, complaint: str) -> None:
-        if not condition:
-            raise PlanError(f"{type(self).__name__}: {complaint}")
-
-    def require_columns(self, names: tuple[str, ...], schema: pa.Schema) -> None:
-        known = schema.names
-        for name in names:
-            self.require(name in known, f"no column {name!r}; there are {known}")
-        self.require(len(set(names)) == len(names), f"a column is named twice in {names}")
-
-    def require_until(self, until: Expr | None, schema: pa.Schema, names: Sequence[str]) -> None:
-        """A time from which on what has these values can no longer change, said by simple means."""
-        if until is not None:
-            known = pa.schema([schema.field(name) for name in names])
-            self.require_expr(until, known, pa.int64())
-            self.require(expr.is_simple(until), f"until {until}: only simple expressions can be")
-
-    def require_expr(self, expression: Expr, schema: pa.Schema, kind: pa.DataType) -> None:
-        expr.check_columns(expression, schema, type(self).__name__)
-        found = expression.type
-        self.require(found == kind, f"{expression} is {found}, expected {kind}")
-
     @abstractmethod
     def describe(self) -> str:
         """One line of an outline."""
+
+    @abstractmethod
+    def snapshot(self, reference: Reference, t: int) -> Relation:
+        """The meaning: the snapshot at time t, made of snapshots of the inputs; zeros may be in it.
+
+        The numbers of equations are those of the temporal algebra's paper.
+        """
+
+    # --- its records ------------------------------------------------------------------------------
 
     @abstractmethod
     def unique_key(self) -> tuple[str, ...] | None:
@@ -149,16 +100,13 @@ class Node:
         """
 
     @abstractmethod
-    def snapshot(self, reference: Reference, t: int) -> Relation:
-        """The meaning: the snapshot at time t, made of snapshots of the inputs; zeros may be in it.
+    def lineage(self, column: str) -> tuple[Node, str] | None:
+        """The input, and the column of it, that every value of a column is from, with its record.
 
-        The numbers of equations are those of the temporal algebra's paper.
+        None where values are computed, or are from several inputs.
         """
 
-    @cached_property
-    def source_names(self) -> frozenset[str]:
-        """The streams and tables that are read."""
-        return frozenset().union(*(source.source_names for source in self.inputs))
+    # --- how it is optimized ----------------------------------------------------------------------
 
     @abstractmethod
     def passes_filter(self, condition: Expr) -> tuple[Expr | None, ...] | None:
@@ -182,15 +130,7 @@ class Node:
         must stay below one whose result depends on whole records.
         """
 
-    def narrowed(self, needed: Iterable[str]) -> Node:
-        """As `narrow`; at least one column stays, so that there are records to count."""
-        return self.narrow(set(needed) or set(self.schema.names[:1]))
-
-    def replaced(self, **values: Any) -> Self:
-        """The node with other values; the same object where they are its own."""
-        if all(getattr(self, name) == value for name, value in values.items()):
-            return self
-        return replace(self, **values)
+    # --- what time and punctuations close ---------------------------------------------------------
 
     @property
     @abstractmethod
@@ -210,14 +150,7 @@ class Node:
     def closes(self, known: Known, kind: Kind) -> Expr | None:
         """From when on no record of which this is known is gained, lost, or either (`closing`)."""
 
-    def when_closed(self, known: Known, kind: Kind) -> Expr | None:
-        """As `closes`, remembered: of a node that many read, the same is asked many times."""
-        answers = self.__dict__.setdefault("_closing", {})
-        question = (frozenset(known.exact.items()), frozenset(known.upper.items()), kind)
-        if question not in answers:
-            answers[question] = self.closes(known, kind)
-        found: Expr | None = answers[question]
-        return found
+    # --- what it remembers ------------------------------------------------------------------------
 
     @abstractmethod
     def cardinality(self, known: Cardinalities) -> Bound | None:
@@ -233,16 +166,97 @@ class Node:
         () where nothing that it remembers is let go for what punctuations say.
         """
 
-    @abstractmethod
-    def lineage(self, column: str) -> tuple[Node, str] | None:
-        """The input, and the column of it, that every value of a column is from, with its record.
+    # --- what follows, for all of them ------------------------------------------------------------
 
-        None where values are computed, or are from several inputs.
-        """
+    @cached_property
+    def inputs(self) -> tuple[Node, ...]:
+        found: list[Node] = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            found += [value] if isinstance(value, Node) else []
+            if isinstance(value, tuple):
+                found += [item for item in value if isinstance(item, Node)]
+        return tuple(found)
+
+    def with_inputs(self, *inputs: Node) -> Self:
+        """The same operation over other inputs; the same object over its own."""
+        if all(new is old for new, old in zip(inputs, self.inputs, strict=True)):
+            return self
+        rest = iter(inputs)
+        values: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Node):
+                value = next(rest)
+            elif isinstance(value, tuple):
+                value = tuple(next(rest) if isinstance(item, Node) else item for item in value)
+            values[field.name] = value
+        return type(self)(**values)
+
+    def replaced(self, **values: Any) -> Self:
+        """The node with other values; the same object where they are its own."""
+        if all(getattr(self, name) == value for name, value in values.items()):
+            return self
+        return replace(self, **values)
+
+    def walk(self) -> list[Node]:
+        """This node and all below it, inputs first, each once however many read it."""
+        found: dict[int, Node] = {}
+
+        def visit(node: Node) -> None:
+            if id(node) not in found:
+                for child in node.inputs:
+                    visit(child)
+                found[id(node)] = node
+
+        visit(self)
+        return list(found.values())
+
+    @cached_property
+    def source_names(self) -> frozenset[str]:
+        """The streams and tables that are read."""
+        return frozenset().union(*(source.source_names for source in self.inputs))
+
+    def narrowed(self, needed: Iterable[str]) -> Node:
+        """As `narrow`; at least one column stays, so that there are records to count."""
+        return self.narrow(set(needed) or set(self.schema.names[:1]))
+
+    def when_closed(self, known: Known, kind: Kind) -> Expr | None:
+        """As `closes`, remembered: of a node that many read, the same is asked many times."""
+        answers = self.__dict__.setdefault("_closing", {})
+        question = (frozenset(known.exact.items()), frozenset(known.upper.items()), kind)
+        if question not in answers:
+            answers[question] = self.closes(known, kind)
+        found: Expr | None = answers[question]
+        return found
+
+    # --- what they are said with ------------------------------------------------------------------
 
     def some_of(self, source: Node, column: str) -> tuple[Node, str] | None:
         """The lineage where records are some of an input's, perhaps with a column more."""
         return (source, column) if column in source.schema.names else None
+
+    def require(self, condition: bool, complaint: str) -> None:
+        if not condition:
+            raise PlanError(f"{type(self).__name__}: {complaint}")
+
+    def require_columns(self, names: tuple[str, ...], schema: pa.Schema) -> None:
+        known = schema.names
+        for name in names:
+            self.require(name in known, f"no column {name!r}; there are {known}")
+        self.require(len(set(names)) == len(names), f"a column is named twice in {names}")
+
+    def require_until(self, until: Expr | None, schema: pa.Schema, names: Sequence[str]) -> None:
+        """A time from which on what has these values can no longer change, said by simple means."""
+        if until is not None:
+            known = pa.schema([schema.field(name) for name in names])
+            self.require_expr(until, known, pa.int64())
+            self.require(expr.is_simple(until), f"until {until}: only simple expressions can be")
+
+    def require_expr(self, expression: Expr, schema: pa.Schema, kind: pa.DataType) -> None:
+        expr.check_columns(expression, schema, type(self).__name__)
+        found = expression.type
+        self.require(found == kind, f"{expression} is {found}, expected {kind}")
 
 
 @dataclass(frozen=True)
