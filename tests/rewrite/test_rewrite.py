@@ -12,7 +12,7 @@ import pytest
 from penstock import rewrite as rw
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
-from penstock.algebra.expr import Column, Expr, Literal, compare, conjunction
+from penstock.algebra.expr import Column, Expr, Literal, arithmetic, compare, conjunction
 from penstock.algebra.outline import outline
 from penstock.errors import PlanError
 from tests.rewrite.patterns import PATTERNS
@@ -90,6 +90,21 @@ def test_the_names_of_rules_that_are_part_of_others_now_are_taken_with_a_warning
     with pytest.warns(DeprecationWarning, match="_through_join is a part of push_filter"):
         fired = rw.trace(query(), off={"push_filter_through_join"}).fired
     assert "push_filter" not in fired
+
+
+def test_a_condition_is_copied_across_a_join_before_it_passes_a_map() -> None:
+    later = p.Map(BIDS, (("next", arithmetic("+", column("auction"), Literal(1, INT))),))
+    joined = p.Join(later, AUCTIONS, on=(p.Equality("next", "id"),))
+    assert outline(rw.rewrite(p.Filter(joined, is_("next", 5)))) == text(
+        """
+        inner join on next = id
+          map next=(auction + 1)
+            filter ((auction + 1) = 5)
+              bids
+          filter (id = 5)
+            auctions
+        """
+    )
 
 
 def test_rules_that_undo_each_other_are_stopped(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from penstock.algebra.plan import Node
+from penstock.algebra import plan as p
+from penstock.algebra.plan import OPERATORS, Filter, Node
 from penstock.errors import PlanError
 from penstock.rewrite.bound_rank import bound_rank
 from penstock.rewrite.commute import commute
@@ -82,6 +84,11 @@ RULES: tuple[Rule, ...] = (
 NAMES: tuple[str, ...] = tuple(rule.__name__ for rule in RULES)
 ORDER_JOINS = "order_joins"
 """What orders joins before the rules; it can be switched off as they can."""
+_FIRST = (
+    *(p.Map, p.Union, p.Distinct, p.SetOperation, p.Group, p.Aggregate, p.Join, p.Rank),
+    *(p.Window, p.RowWindow, p.Upsert, p.Session, p.Sync, p.Restrict, p.Changes),
+)
+"""The order in which filters pass operators; all others come after these."""
 _THROUGH = {
     "push_filter": (
         *("aggregate", "changes", "coalesce", "distinct", "group", "join", "map", "rank"),
@@ -119,20 +126,40 @@ def rewrite(plan: Node, off: Collection[str] = frozenset()) -> Node:
 def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
     """As `rewrite`, and which rules did it."""
     switched_off = check_names(off)
-    rules = [rule for rule in RULES if rule.__name__ not in switched_off]
+    rules = [(rule, stage) for rule in RULES for stage in _stages(rule)]
+    rules = [(rule, stage) for rule, stage in rules if rule.__name__ not in switched_off]
     nodes, before = plan.walk(), None
     most = 100 + 10 * len(nodes)
     fired: list[str] = []
-    known: dict[Rule, _Known] = {rule: {} for rule in rules}
+    known: list[_Known] = [{} for _ in rules]
     while plan is not before:
         before = plan
-        for rule in rules:
-            while (changed := _everywhere(rule, nodes, known[rule])) is not plan:
+        for (rule, stage), seen in zip(rules, known, strict=True):
+            while (changed := _everywhere(stage, nodes, seen)) is not plan:
                 plan, nodes = changed, changed.walk()
                 fired.append(rule.__name__)
                 if len(fired) > most:
                     raise RuntimeError(f"rewriting does not end; the last rules: {fired[-10:]}")
     return Rewritten(plan, tuple(dict.fromkeys(fired)))
+
+
+def _stages(rule: Rule) -> list[Rule]:
+    """A rule as it is applied: filters pass one kind of operator after the other.
+
+    So a filter that comes out of a join rests above a map or a union for a while, where the other
+    rules see it: below, its condition is one on other columns, or on each part by itself.
+    """
+    if rule is not push_filter:
+        return [rule]
+    rest = (operator for operator in OPERATORS if operator not in _FIRST)
+    return [partial(_through, operator) for operator in (*_FIRST, *rest)]
+
+
+def _through(operator: type[Node], node: Node) -> Node | None:
+    match node:
+        case Filter(below) if type(below) is operator:
+            return push_filter(node)
+    return None
 
 
 def _everywhere(rule: Rule, nodes: Sequence[Node], known: _Known) -> Node:
