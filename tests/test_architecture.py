@@ -14,6 +14,10 @@ from tests.test_kinds import (  # noqa: F401 - so that whoever forgets a kind he
     test_the_table_of_kinds_is_up_to_date_and_breaks_no_promise,
     test_whatever_is_kept_has_a_kind,
 )
+from tests.test_operators import (  # noqa: F401 - and of what an operator does not say
+    test_an_operator_has_a_file_of_its_name_and_says_what_it_does,
+    test_no_analysis_has_a_branch_for_each_operator,
+)
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "penstock"

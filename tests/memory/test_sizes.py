@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.memory import sizes
+from penstock.algebra import sizes
 
 
 def test_a_formula_is_multiplied_out() -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from penstock.algebra import codec
 from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.calendar import DAY
 from penstock.algebra.expr import Column, Literal
-from penstock.algebra.plan import Aggregate, Distinct, Map, Node, Scan, Session
+from penstock.algebra.plan import Aggregate, Distinct, Map, Node, Scan, Session, Window
+from penstock.physical.cutting import asks_for_the_past
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program
 
@@ -39,6 +41,15 @@ def test_groups_stay_where_some_of_their_keys_brought_the_rows() -> None:
     assert {area.owner for area in groups.areas} == {("a",)}
     assert program.rounds == _compiled(sessions).rounds
     assert _compiled(Aggregate(sessions, ("b", "start"), count)).rounds == program.rounds + 1
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Paris"])
+def test_a_window_asks_when_rows_came_whatever_the_zone_of_its_days(zone: str) -> None:
+    log = Scan("s", pa.schema([("a", pa.int64()), ("at", pa.int64())]), True, "at")
+    root = Graph().lower(Window(log, "fixed", DAY, zone))
+    (given,) = root.inputs
+    assert asks_for_the_past(root, {given.identity: "given"})
+    assert not asks_for_the_past(root, {root.identity: "given"})
 
 
 def _compiled(*plans: Node) -> Program:

@@ -10,10 +10,11 @@ import pytest
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Call, Column, Expr, Literal, compare
+from penstock.algebra.progress import closed_by_time as closes
 from penstock.algebra.times import shifted
 from penstock.element import INF, Elements, intervals
 from penstock.physical.local import LocalPipeline
-from penstock.rewrite.progress import closes, progress, with_closing
+from penstock.rewrite.progress import with_closing
 from penstock.testing.local_runs import assert_one_case_agrees_with_reference
 from penstock.testing.random_streams import HORIZON, Stream
 
@@ -70,7 +71,7 @@ class Plans:
     def stamp(self, size: int) -> p.Node:
         """A column more, computed from one that time may close."""
         plan = self.plan(size - 1)
-        times = list(progress(plan)) or plan.schema.names
+        times = list(plan.progress) or plan.schema.names
         time = column(self.rng.choice(times))
         value = self.rng.choice(
             [window_end(time, self.rng.randint(1, 4)), shifted(time, "+", self.rng.randint(-2, 2))]
@@ -158,7 +159,7 @@ def test_a_record_is_final_from_when_it_is_closed() -> None:
 def test_the_end_of_a_window_is_after_its_rows(size: int, moved: int, k: int) -> None:
     s = scan("s")
     ends = shifted(window_end(column("s.t"), size), "+", moved)
-    assert progress(p.Map(s, (("ends", ends),))) == {"ends": k}
+    assert p.Map(s, (("ends", ends),)).progress == {"ends": k}
 
 
 def test_groups_by_the_end_of_a_window_are_closed_when_it_is_reached() -> None:
@@ -171,5 +172,5 @@ def test_groups_by_the_end_of_a_window_are_closed_when_it_is_reached() -> None:
 
 def test_what_does_not_follow_time_is_not_closed() -> None:
     assert closes(p.Distinct(p.project(scan("s"), ("s.k", "s.v")))) is None
-    assert progress(p.RowWindow(scan("s"), 3)) == {}
-    assert progress(p.Upsert(scan("s"), ("s.k",))) == {}
+    assert p.RowWindow(scan("s"), 3).progress == {}
+    assert p.Upsert(scan("s"), ("s.k",)).progress == {}

@@ -53,6 +53,13 @@ class AggregateCall:
         """Every column the call reads, once."""
         return tuple(dict.fromkeys((*self.args, *((self.where,) if self.where else ()))))
 
+    def describe(self) -> str:
+        words = ["distinct"] if self.distinct else []
+        words += [", ".join(self.args)] if self.args else []
+        words += [f"where {self.where}"] if self.where is not None else []
+        words += [f"at {self.parameter}"] if self.parameter is not None else []
+        return f"{self.name}={self.function}({' '.join(words)})"
+
 
 def result_type(call: AggregateCall, schema: pa.Schema) -> pa.DataType:
     """The type of a call's result, as Spark types it."""

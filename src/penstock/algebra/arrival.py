@@ -8,12 +8,9 @@ that operator, a source and what is made of its rows one by one, carries the col
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pyarrow as pa
 
-from penstock.algebra.expr import Column
-from penstock.algebra.plan import Filter, Group, Map, Node, Scan
+from penstock.algebra.operators.node import Node
 from penstock.errors import PlanError
 
 SEQUENCE = "__sequence"
@@ -22,22 +19,12 @@ FIELD = pa.field(SEQUENCE, pa.int64())
 
 def in_arrival_order(node: Node) -> bool:
     """Whether a node's records are rows of one source, made one by one, and so have its order."""
-    match node:
-        case Scan():
-            return node.append_only and node.time is not None
-        case Filter(source) | Map(source) | Group(source):
-            return in_arrival_order(source)
-    return False
+    return node.sequenced() is not None
 
 
 def sequenced(node: Node) -> Node:
     """The node with the number of each row as one more column."""
-    match node:
-        case Scan(columns=columns) if in_arrival_order(node):
-            return replace(node, columns=columns.append(FIELD))
-        case Map(source, outputs):
-            number = (SEQUENCE, Column(SEQUENCE, FIELD.type))
-            return Map(sequenced(source), (*outputs, number))
-        case Filter(source) | Group(source):
-            return node.with_inputs(sequenced(source))
-    raise PlanError(f"the rows of a {type(node).__name__} have no order of arrival")
+    numbered = node.sequenced()
+    if numbered is None:
+        raise PlanError(f"the rows of a {type(node).__name__} have no order of arrival")
+    return numbered

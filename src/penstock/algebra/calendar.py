@@ -44,6 +44,9 @@ class Midnights:
         """More than what is between two of them: a zone may move its clocks by up to a day."""
         return (self.days + 1) * DAY
 
+    def describe(self) -> str:
+        return f"every {self.days} days of {self.zone}"
+
     def at_or_before(self, time: Ints) -> Ints:
         return self._each(time, lambda t: starts(_group(t, self), self.zone))
 

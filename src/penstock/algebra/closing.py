@@ -25,8 +25,6 @@ from typing import NamedTuple, TypeAlias, TypeGuard
 
 import pyarrow as pa
 
-from penstock.algebra import plan as p
-from penstock.algebra.calendar import DAY, UTC, Midnights
 from penstock.algebra.expr import (
     ARGUMENT,
     CLOSED,
@@ -39,22 +37,19 @@ from penstock.algebra.expr import (
     Expr,
     Inverse,
     Literal,
-    columns,
-    conjuncts,
     substitute,
 )
-from penstock.algebra.monotone import monotone
-from penstock.algebra.times import least_offset, micros, moved, moved_by, shifted
+from penstock.algebra.operators.node import Node
+from penstock.algebra.operators.sort_key import SortKey
+from penstock.algebra.times import micros, moved_by, shifted
 from penstock.element import BEGIN
 
 Kind: TypeAlias = Word["gain", "loss", "any"]
-_OPPOSITE: Mapping[Kind, Kind] = {"gain": "loss", "loss": "gain", "any": "any"}
-_CHANGES: Mapping[str, Kind] = {"inserted": "gain", "deleted": "loss", "changed": "any"}
-_DIFFERENCES = ("difference", "strict difference", "except")
+OPPOSITE: Mapping[Kind, Kind] = {"gain": "loss", "loss": "gain", "any": "any"}
 
 ALWAYS = Literal(BEGIN, pa.int64())
 
-_UNKNOWN = (type(None), Inverse)
+UNKNOWN = (type(None), Inverse)
 """A column has one value that is not, or not exactly, known."""
 
 
@@ -81,6 +76,11 @@ class Known:
                 return micros(inner) if _is_time(inner.type) and not descending else None
         return micros(value) if _is_time(value.type) else None
 
+    def after(self, time: str | None) -> Expr | None:
+        """The time after that of a record, where that is known."""
+        most = None if time is None else self.most(time)
+        return None if most is None else shifted(most, "+", 1)
+
     @property
     def values(self) -> Mapping[str, Expr]:
         """The columns whose values are known, not just that they are among some."""
@@ -94,35 +94,27 @@ class Known:
         )
 
 
-def closes(plan: p.Node, names: Sequence[str] | None = None, kind: Kind = "any") -> Expr | None:
+def closes(plan: Node, names: Sequence[str] | None = None, kind: Kind = "any") -> Expr | None:
     """From when on records with the values of a record in these columns, all if not said, change
     no more; None where not even the end of the streams can see to that."""
     chosen = plan.schema.names if names is None else names
     return closes_given(plan, {n: Column(n, plan.schema.field(n).type) for n in chosen}, kind)
 
 
-def closes_given(plan: p.Node, exact: Mapping[str, Expr], kind: Kind = "any") -> Expr | None:
-    return _when(plan, Known(exact), kind)
+def closes_given(plan: Node, exact: Mapping[str, Expr], kind: Kind = "any") -> Expr | None:
+    return plan.when_closed(Known(exact), kind)
 
 
-def closes_up_to(plan: p.Node, key: p.SortKey) -> Expr | None:
+def closes_up_to(plan: Node, key: SortKey) -> Expr | None:
     """From when on no record can come that sorts before a record, or as it, by a column."""
     column = Column(key.column, plan.schema.field(key.column).type)
     flags = (Literal(flag, pa.bool_()) for flag in (key.descending, key.nulls_first))
     return closes_given(plan, {key.column: Call(UP_TO, (column, *flags), column.type)}, "gain")
 
 
-def meets(join: p.Join, left: bool) -> Expr | None:
-    """Until when a record of one side may meet a change of the other."""
-    own, other = (join.left, join.right) if left else (join.right, join.left)
-    known = Known({f.name: Column(f.name, f.type) for f in own.schema})
-    sides = _sides(join, known if left else Known(), Known() if left else known)
-    return _when(other, sides[1] if left else sides[0], "any")
-
-
-def ended(plan: p.Node) -> Expr:
+def ended(plan: Node) -> Expr:
     """When all streams that a plan reads have ended."""
-    names = sorted({node.name for node in plan.walk() if isinstance(node, p.Scan)})
+    names = sorted(plan.source_names)
     return Call(ENDED, tuple(Literal(name, pa.string()) for name in names), pa.int64())
 
 
@@ -169,135 +161,18 @@ def ends_needed(time: Expr) -> frozenset[str]:
     return frozenset()
 
 
-# --- by kind of node ------------------------------------------------------------------------------
-
-
-def _when(plan: p.Node, known: Known, kind: Kind) -> Expr | None:
-    """Remembered by the node: of one that many read, the same is asked many times."""
-    answers = plan.__dict__.setdefault("_closing", {})
-    question = (frozenset(known.exact.items()), frozenset(known.upper.items()), kind)
-    if question not in answers:
-        answers[question] = _asked(plan, known, kind)
-    found: Expr | None = answers[question]
-    return found
-
-
-def _asked(plan: p.Node, known: Known, kind: Kind) -> Expr | None:
-    match plan:
-        case p.Scan():
-            return ALWAYS if kind == "loss" and plan.append_only else _scanned(plan, known)
-        case p.Filter(source, predicate):
-            return _when(source, _with_constants(known, predicate, source.schema), kind)
-        case p.Group() | p.Coalesce() | p.Split() | p.Distinct():
-            return _when(plan.input, known, kind)
-        case p.Session(source):
-            return (
-                ALWAYS if kind == "loss" else _when(source, known.only(source.schema.names), kind)
-            )
-        case p.Map(source, outputs):
-            return _when(source, _below(known, outputs), kind)
-        case p.Window(source):
-            begins = _when(source, known, "gain")
-            return begins if kind == "gain" else _later(begins, longest(plan))
-        case p.Sync(source, (p.Periodic() | Midnights() as points,)):
-            return _later(_when(source, known, kind), longest(points))
-        case p.Union(parts):
-            return latest(*(_when(part, _named(known, plan, part), kind) for part in parts))
-        case p.SetOperation(operation, left, right):
-            turned = _OPPOSITE[kind] if operation in _DIFFERENCES else kind
-            there = _when(right, _named(known, plan, right), turned)
-            return latest(_when(left, known, kind), there)
-        case p.Aggregate(source, keys):
-            return _when(source, known.only(keys), "any")
-        case p.Rank(source, partition):
-            return _when(source, known.only(partition), "any")
-        case p.RowWindow(source, _, key) | p.Upsert(source, key):
-            return _when(source, known if kind == "gain" else known.only(key), "gain")
-        case p.Changes():
-            return _changes(plan, known, kind)
-        case p.Restrict():
-            return _restricted(plan, known, kind)
-        case p.Join():
-            return _joined(plan, known, kind)
-    return None
-
-
-def _scanned(scan: p.Scan, known: Known) -> Expr | None:
-    name = Literal(scan.name, pa.string())
-    exact = {c: v for c, v in known.exact.items() if _is_up_to(v)} or known.exact
-    values = [arg for c in sorted(exact) for arg in (Literal(c, pa.string()), exact[c])]
-    marks = Call(CLOSED, (name, *values), pa.int64())
-    return earliest(_after(scan.time if scan.append_only else None, known), marks)
-
-
-def _after(time: str | None, known: Known) -> Expr | None:
-    """The time after that of a record, where that is known."""
-    most = None if time is None else known.most(time)
-    return None if most is None else shifted(most, "+", 1)
-
-
-def _with_constants(known: Known, predicate: Expr, schema: pa.Schema) -> Known:
-    """Columns that a filter makes equal to a constant."""
-    exact = dict(known.exact)
-    for test in conjuncts(predicate):
-        match test:
-            case Call("=", (Column(name, kind), Literal(_, other) as value)) if kind == other:
-                if not pa.types.is_nested(kind) and isinstance(exact.get(name), _UNKNOWN):
-                    exact[name] = value
-    return Known(exact, known.upper)
-
-
-def _below(known: Known, outputs: tuple[tuple[str, Expr], ...]) -> Known:
-    exact: dict[str, Expr] = {}
-    upper: dict[str, Expr] = {}
-    for name, value in outputs:
-        if isinstance(value, Column) and name in known.exact:
-            exact[value.name] = known.exact[name]
-        most = known.most(name)
-        for column in columns(value) if most is not None else ():
-            offset = least_offset(value, column)
-            if offset is not None and most is not None:
-                upper.setdefault(column, shifted(most, "-", offset))
-    for name, value in outputs:
-        found = monotone(value) if name in known.exact else None
-        if found is not None and found.column.name not in exact:
-            exact[found.column.name] = _inverse(known.exact[name], value, found.column)
-    return Known(exact, upper)
-
-
-def _inverse(known: Expr, function: Expr, column: Column) -> Expr:
+def inverse(known: Expr, function: Expr, column: Column) -> Expr:
     """What is known of a column where the value of a function of it is known."""
     argument = substitute(function, {column.name: Column(ARGUMENT, column.type)})
     match known:
         case Call(up_to, (value, *order)) if up_to == UP_TO:
-            return Call(UP_TO, (_inverse(value, function, column), *order), column.type)
+            return Call(UP_TO, (inverse(value, function, column), *order), column.type)
         case Inverse(value, outer):
             return Inverse(value, substitute(outer, {ARGUMENT: argument}), column.type)
     return Inverse(known, argument, column.type)
 
 
-def _changes(plan: p.Changes, known: Known, kind: Kind) -> Expr | None:
-    if kind == "loss":
-        return ALWAYS
-    source = plan.input
-    below = _when(source, known.only(source.schema.names), _CHANGES[plan.kind])
-    return earliest(_after(plan.time, known), below)
-
-
-def _restricted(plan: p.Restrict, known: Known, kind: Kind) -> Expr | None:
-    """What begins or ends at a time of the record changes then."""
-    exact = known.values
-    if kind == "loss" and plan.end is None and plan.start == final_from(plan.input):
-        return ALWAYS
-    times = [_when(plan.input, known, kind)]
-    for bound, mine in ((plan.start, "gain"), (plan.end, "loss")):
-        if bound is not None and kind in (mine, "any"):
-            there = columns(bound) <= exact.keys()
-            times.append(shifted(substitute(bound, exact), "+", 1) if there else None)
-    return latest(*times)
-
-
-def final_from(plan: p.Node, order: p.SortKey | None = None) -> Expr | None:
+def final_from(plan: Node, order: SortKey | None = None) -> Expr | None:
     """From when on a record cannot be lost again; at the latest from the end of all streams on.
 
     In an order, a record also waits for all that come before it.
@@ -308,98 +183,6 @@ def final_from(plan: p.Node, order: p.SortKey | None = None) -> Expr | None:
     if found is None or found == ALWAYS:
         return found
     return Call("coalesce", (found, ended(plan)), pa.int64())
-
-
-# --- joins ----------------------------------------------------------------------------------------
-
-
-def _joined(plan: p.Join, known: Known, kind: Kind) -> Expr | None:
-    left, right = known.only(plan.left.schema.names), known.only(plan.right.schema.names)
-    match plan.kind:
-        case "inner":
-            return _paired(plan, left, right, kind, kind)
-        case "semi":
-            return _paired(plan, left, Known(), kind, kind)
-        case "anti":
-            return _paired(plan, left, Known(), kind, _OPPOSITE[kind])
-    found = _paired(plan, left, right, kind, kind)
-    for side in ("right", "left"):
-        if plan.kind in (_other(side), "full"):
-            marker, alone = _marker(plan, known, side), _alone(plan, left, right, kind, side)
-            found = latest(alone, found) if marker is None else _either(marker, alone, found)
-    return found
-
-
-def _paired(plan: p.Join, left: Known, right: Known, kind: Kind, other: Kind) -> Expr | None:
-    left, right = _sides(plan, left, right)
-    return latest(_when(plan.left, left, kind), _when(plan.right, right, other))
-
-
-def _alone(plan: p.Join, left: Known, right: Known, kind: Kind, missing: str) -> Expr | None:
-    """For rows without a partner on one side: they go when one comes."""
-    if missing == "right":
-        return _paired(plan, left, Known(), kind, _OPPOSITE[kind])
-    return _paired(plan, Known(), right, _OPPOSITE[kind], kind)
-
-
-def _marker(plan: p.Join, known: Known, side: str) -> Expr | None:
-    """A value that is NULL just where a row has no partner on this side."""
-    for equality in plan.on:
-        name = equality.right if side == "right" else equality.left
-        if not equality.null_safe and name in known.values:
-            return known.values[name]
-    return None
-
-
-def _either(marker: Expr, missing: Expr | None, pair: Expr | None) -> Expr | None:
-    if missing == pair:
-        return pair
-    never = Literal(None, pa.int64())
-    test = Call("is null", (marker,), pa.bool_())
-    return Call("if", (test, missing or never, pair or never), pa.int64())
-
-
-def _other(side: str) -> str:
-    return "left" if side == "right" else "right"
-
-
-def _sides(plan: p.Join, left: Known, right: Known) -> tuple[Known, Known]:
-    """What is known of the partners: what they have in common, and how far apart they can be."""
-    exact = dict(left.exact), dict(right.exact)
-    for on in plan.on:
-        if on.right in right.exact and isinstance(left.exact.get(on.left), _UNKNOWN):
-            exact[0][on.left] = right.exact[on.right]
-        if on.left in left.exact and isinstance(right.exact.get(on.right), _UNKNOWN):
-            exact[1][on.right] = left.exact[on.left]
-    upper = dict(left.upper), dict(right.upper)
-    for high, low, most in distances(plan):
-        for mine, other in ((0, 1), (1, 0)):
-            bound = (left, right)[other].most(high)
-            if bound is not None and low in (plan.left, plan.right)[mine].schema.names:
-                upper[mine].setdefault(low, shifted(bound, "+", most))
-    return Known(exact[0], upper[0]), Known(exact[1], upper[1])
-
-
-def distances(plan: p.Join) -> list[tuple[str, str, int]]:
-    """(a, b, c) where a pair has b <= a + c."""
-    pairs = [(e.left, e.right, 0) for e in plan.on] + [(e.right, e.left, 0) for e in plan.on]
-    for test in conjuncts(plan.where) if plan.where is not None else ():
-        match test:
-            case Call("<" | "<=" as operator, (low, high)):
-                pairs += _bound(low, high, int(operator == "<"))
-            case Call(">" | ">=" as operator, (high, low)):
-                pairs += _bound(low, high, int(operator == ">"))
-            case Call("=", (a, b)):
-                pairs += [*_bound(a, b, 0), *_bound(b, a, 0)]
-    return pairs
-
-
-def _bound(low: Expr, high: Expr, strict: int) -> list[tuple[str, str, int]]:
-    """`b + x <= a + y`, as (a, b, y - x)."""
-    below, above = moved(low), moved(high)
-    if below is None or above is None:
-        return []
-    return [(above[0], below[0], above[1] - below[1] - strict)]
 
 
 # --- times ----------------------------------------------------------------------------------------
@@ -445,33 +228,17 @@ def _choices(time: Expr) -> tuple[Expr, ...]:
     return time.args if _is_earliest(time) else (time,)
 
 
-def _later(time: Expr | None, by: int) -> Expr | None:
+def later(time: Expr | None, by: int) -> Expr | None:
     return time if time is None or time == ALWAYS else shifted(time, "+", by)
 
 
-def _named(known: Known, plan: p.Node, part: p.Node) -> Known:
-    return known.renamed(plan.schema.names, part.schema.names)
-
-
-def _is_up_to(value: Expr) -> bool:
+def is_up_to(value: Expr) -> bool:
     return isinstance(value, Call) and value.function == UP_TO
 
 
 def _is_value(value: Expr) -> bool:
-    return not _is_up_to(value) and not isinstance(value, Inverse)
+    return not is_up_to(value) and not isinstance(value, Inverse)
 
 
 def _is_time(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date(kind))
-
-
-def longest(lasting: p.Window | p.Periodic | Midnights) -> int:
-    """How long a window lasts at most, or what is at most between two points."""
-    match lasting:
-        case p.Window(_, _, size, zone) if zone != UTC:
-            return longest(Midnights(size // DAY, zone))
-        case p.Window():
-            return lasting.size
-        case Midnights():
-            return lasting.longest
-    return lasting.period

@@ -138,6 +138,11 @@ def columns(expr: Expr) -> frozenset[str]:
     return frozenset()
 
 
+def read(*expressions: Expr | None) -> set[str]:
+    """The columns that any of the expressions reads."""
+    return {name for e in expressions if e is not None for name in columns(e)}
+
+
 def substitute(expr: Expr, by_name: Mapping[str, Expr]) -> Expr:
     """The expression with its columns replaced; names that are not in the mapping stay."""
     match expr:

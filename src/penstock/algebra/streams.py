@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from itertools import count
 
-from penstock.algebra import expr
 from penstock.algebra.plan import (
     Changes,
     Distinct,
-    Filter,
-    Group,
     Join,
-    Map,
     Node,
-    Scan,
-    Session,
     Window,
     project,
 )
@@ -36,13 +30,4 @@ def rstream(node: Node, time: str | None = None) -> Node:
 
 def time_column(node: Node) -> str | None:
     """The column that holds the time at which a record comes, where an append-only node has one."""
-    match node:
-        case Scan():
-            return node.time if node.append_only else None
-        case Filter() | Session() | Group():
-            return time_column(node.input)
-        case Map(source, outputs):
-            below = time_column(source)
-            found = [n for n, e in outputs if isinstance(e, expr.Column) and e.name == below]
-            return found[0] if below is not None and found else None
-    return None
+    return node.time_column()

@@ -8,18 +8,22 @@ What the engine keeps beyond that is said in `engine_keeps`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
+
 from penstock.algebra import plan as p
+from penstock.algebra import sizes
 from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
 from penstock.algebra.calendar import Midnights
-from penstock.algebra.closing import longest
+from penstock.algebra.cardinality import NONE, ONE, Bound, least, total
 from penstock.algebra.expr import Expr, columns
+from penstock.algebra.progress import span
 from penstock.memory import extents as e
-from penstock.memory import sizes, spans
-from penstock.memory.extents import Bound, Extents, streams, streams_text
+from penstock.memory import spans
+from penstock.memory.extents import Extents, streams, streams_text
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.values import Known
 from penstock.memory.wording import called, equality, expression, listed, per, some
-from penstock.rewrite.progress import progress
 
 
 class Operators:
@@ -31,35 +35,10 @@ class Operators:
 
     def verdict(self, node: p.Node) -> OperatorVerdict | None:
         """None for operators that keep nothing."""
-        match node:
-            case p.Join():
-                return self._join(node)
-            case p.Aggregate():
-                return self._aggregate(node)
-            case p.Distinct():
-                return self._distinct(node)
-            case p.SetOperation():
-                return self._set_operation(node)
-            case p.Rank():
-                return self._rank(node)
-            case p.Upsert():
-                return self._upsert(node)
-            case p.RowWindow():
-                return self._row_window(node)
-            case p.Window():
-                return self._window(node)
-            case p.Session():
-                return self._session(node)
-            case p.Sync():
-                return self._sync(node)
-            case p.Restrict():
-                return self._restrict(node)
-            case p.Changes():
-                return self._changes(node)
-            case p.Split():
-                bound = self.extents.of(node.input) or e.NONE
-                return OperatorVerdict("split", bound, "The pieces that are still to begin.")
-        return None
+        return _CASES[type(node)](self, node)
+
+    def _nothing(self, node: p.Node) -> None:
+        """Records are passed on one by one."""
 
     # --- joins ----------------------------------------------------------------------------------
 
@@ -75,7 +54,7 @@ class Operators:
             return self._open_join(node, label, open_sides)
         bounds = [bound for bound, _, _ in found if bound is not None]
         reasons = list(dict.fromkeys(reason for _, reason, _ in found if reason))
-        return OperatorVerdict(label, e.total(bounds), " ".join(reasons), _one(keeps))
+        return OperatorVerdict(label, total(bounds), " ".join(reasons), _one(keeps))
 
     def _side(self, own: p.Node, other: p.Node, keep: Expr | None) -> tuple[Bound | None, str, str]:
         """How much of one side waits for the other, why that is all, and what is kept instead."""
@@ -83,7 +62,7 @@ class Operators:
         name = streams_text(own)
         if live is not None:
             return live, _ends(live, name), ""
-        length = None if keep is None else spans.span(own, keep)
+        length = None if keep is None else span(own, keep)
         if length is not None:
             within = e.within(length, e.integer_time(own))
             reason = f"A row of {name} meets only rows that come {within}, then it is let go."
@@ -92,7 +71,7 @@ class Operators:
             return self.extents.arriving(own, length, "time"), reason, ""
         if not streams(other):
             reason = f"{_tables(other)} never changes, so a row of {name} meets its rows at once."
-            return e.NONE, reason, ""
+            return NONE, reason, ""
         values = self.extents.values(own, tuple(own.schema.names))
         if values is not None:
             reason = f"Rows of {name} differ in finitely many values; a count of each is enough."
@@ -143,7 +122,7 @@ class Operators:
             answer = self.extents.of(node) or live
             reason = _ends(live, streams_text(node.input))
             return OperatorVerdict(label, live.plus(answer), reason)
-        length = None if node.until is None else spans.span(node.input, node.until)
+        length = None if node.until is None else span(node.input, node.until)
         if length is not None:
             within = e.within(length, e.integer_time(node))
             bound = self.extents.arriving(node.input, length, "time")
@@ -168,15 +147,15 @@ class Operators:
             return OperatorVerdict(label, None, reason, targets=of)
         chosen = (c for c in node.calls if c.function in (*CHOICES, *TIMED) and c not in holistic)
         best = {(call.columns, call.function in ("max", "last")) for call in chosen}
-        per_group = [e.ONE] * (1 + len(best))
+        per_group = [ONE] * (1 + len(best))
         per_group += [self._values(call, node.input) for call in holistic]
         keeps = "Every session that ever was: they are not let go yet." if session else None
         why = self._why_few(groups, node, session)
-        return OperatorVerdict(label, groups.times(e.total(per_group)), why, keeps)
+        return OperatorVerdict(label, groups.times(total(per_group)), why, keeps)
 
     def _groups(self, node: p.Aggregate, session: p.Session | None) -> Bound | None:
         if not node.keys:
-            return e.ONE
+            return ONE
         found = self.extents.values(node.input, node.keys)
         if found is None and session is not None:
             return self.extents.arriving(session.input, session.gap + 1, "time")
@@ -209,9 +188,9 @@ class Operators:
     ) -> tuple[Bound | None, str]:
         """How many different records must be known at a time."""
         known = self.knowledge.of(node)
-        length = None if until is None else spans.span(node, until)
+        length = None if until is None else span(node, until)
         by_time = None if length is None else self.extents.arriving(node, length, "time")
-        bound = e.least([self.extents.of(node), self.extents.values(node, names), by_time])
+        bound = least([self.extents.of(node), self.extents.values(node, names), by_time])
         if bound is None:
             unbounded = known.open(names)
             it = "it" if len(unbounded) == 1 else "them"
@@ -231,7 +210,7 @@ class Operators:
         label = f"{words.get(node.kind, node.kind)} of {_sources(node.left)} and " + _sources(
             node.right
         )
-        closing = set(progress(node)) & set(spans.ahead(node))
+        closing = set(node.progress) & set(node.ahead)
         bounds: list[Bound] = []
         reasons: list[str] = []
         targets: list[str] = []
@@ -251,12 +230,12 @@ class Operators:
         if any("time" in bound.by for bound in bounds):
             keeps = "Every different row: those whose time is over are not let go yet."
         reason = "Both sides hold finitely many different rows at a time."
-        return OperatorVerdict(label, e.total(bounds), reason, keeps)
+        return OperatorVerdict(label, total(bounds), reason, keeps)
 
     def _closed(self, node: p.SetOperation, side: p.Node, column: str) -> Bound:
         place = node.schema.names.index(column)
         own = side.schema.names[place]
-        length = spans.ahead(side)[own] - progress(node)[column] + 1
+        length = side.ahead[own] - node.progress[column] + 1
         return self.extents.arriving(side, max(length, 1), "time")
 
     # --- the first and the latest ---------------------------------------------------------------
@@ -268,10 +247,10 @@ class Operators:
         label = f"{count}{f' by {order}' if order else ''}" + per(node.partition, known.labels)
         first = node.kind == "row_number" and node.limit is not None
         live = self.extents.of(node.input)
-        length = None if node.until is None else spans.span(node.input, node.until)
+        length = None if node.until is None else span(node.input, node.until)
         by_time = None if length is None else self.extents.arriving(node.input, length, "time")
         if first and p.append_only(node.input):
-            bound = e.least([self.extents.of(node), by_time])
+            bound = least([self.extents.of(node), by_time])
             if bound is not None:
                 reason = (
                     "Rows beyond the first are not needed again, as none of these is taken back."
@@ -280,7 +259,7 @@ class Operators:
             unbounded = known.open(node.partition)
             reason = f"Each value of {listed(unbounded)} has first rows, and nothing bounds it."
             return OperatorVerdict(label, None, reason, targets=tuple(unbounded))
-        bound = e.least([live, by_time])
+        bound = least([live, by_time])
         if bound is not None:
             return OperatorVerdict(label, bound, _ends(bound, streams_text(node.input)))
         if first:
@@ -323,14 +302,14 @@ class Operators:
         gap = spans.shown(node.gap + 1, e.integer_time(node))
         label = f"sessions of {streams_text(node)}{per(node.partition, labels)}"
         open_ones = self.extents.arriving(node.input, node.gap + 1, "time")
-        bound = e.least([self.extents.values(node.input, node.partition), open_ones])
+        bound = least([self.extents.values(node.input, node.partition), open_ones])
         return OperatorVerdict(label, bound, f"A session is over {gap} after its last row.")
 
     def _sync(self, node: p.Sync) -> OperatorVerdict:
         label = f"synchronization of {streams_text(node.input)}"
         live = self.extents.of(node.input)
         known = (p.Periodic, Midnights)
-        periods = [longest(points) for points in node.points if isinstance(points, known)]
+        periods = [points.longest for points in node.points if isinstance(points, known)]
         if live is not None:
             reason = "What changes between two points is at most what is there at both."
             return OperatorVerdict(label, live.plus(live), reason)
@@ -346,18 +325,18 @@ class Operators:
         bounds: list[Bound] = []
         live = self.extents.of(node.input)
         for end in (node.start, node.end):
-            length = None if end is None else spans.span(node.input, end)
+            length = None if end is None else span(node.input, end)
             if end is None:
                 continue
             by_time = None if length is None else self.extents.arriving(node.input, length, "time")
-            bound = e.least([by_time, live])
+            bound = least([by_time, live])
             if bound is None:
                 reason = f"Rows wait for {expression(end)}, and nothing says how far ahead that is."
                 labels = self.knowledge.of(node.input).labels
                 targets = tuple(labels[column] for column in sorted(columns(end)))
                 return OperatorVerdict(label, None, reason, targets=targets)
             bounds.append(bound)
-        return OperatorVerdict(label, e.total(bounds), "Rows begin and end at times they carry.")
+        return OperatorVerdict(label, total(bounds), "Rows begin and end at times they carry.")
 
     def _changes(self, node: p.Changes) -> OperatorVerdict | None:
         if p.append_only(node.input):
@@ -366,7 +345,30 @@ class Operators:
         live = self.extents.of(node.input)
         if live is not None:
             return OperatorVerdict(label, live, "Only ends that are still to come are kept.")
-        return OperatorVerdict(label, e.NONE, "Changes are passed on as they happen.")
+        return OperatorVerdict(label, NONE, "Changes are passed on as they happen.")
+
+    def _split(self, node: p.Split) -> OperatorVerdict:
+        bound = self.extents.of(node.input) or NONE
+        return OperatorVerdict("split", bound, "The pieces that are still to begin.")
+
+
+_CASES: Mapping[type[p.Node], Callable[[Operators, Any], OperatorVerdict | None]]
+_CASES = p.for_each_operator(
+    (Operators._nothing, (p.Scan, p.Filter, p.Map, p.Union, p.Group, p.Coalesce)),
+    (Operators._join, (p.Join,)),
+    (Operators._aggregate, (p.Aggregate,)),
+    (Operators._distinct, (p.Distinct,)),
+    (Operators._set_operation, (p.SetOperation,)),
+    (Operators._rank, (p.Rank,)),
+    (Operators._upsert, (p.Upsert,)),
+    (Operators._row_window, (p.RowWindow,)),
+    (Operators._window, (p.Window,)),
+    (Operators._session, (p.Session,)),
+    (Operators._sync, (p.Sync,)),
+    (Operators._restrict, (p.Restrict,)),
+    (Operators._changes, (p.Changes,)),
+    (Operators._split, (p.Split,)),
+)
 
 
 def needs_all_values(call: AggregateCall, live: bool) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.memory.extents import Bound
+from penstock.algebra.cardinality import Bound
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,13 @@ below it close what it keeps, it keeps no more than what is still open.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from penstock.algebra import plan as p
-from penstock.algebra.closing import Question, closes, ends_needed, meets, question, questions
+from penstock.algebra import sizes
+from penstock.algebra.cardinality import Bound
+from penstock.algebra.closing import Question, ends_needed, question, questions
 from penstock.algebra.expr import CLOSED, EARLIEST, LATEST, Call, Expr
-from penstock.memory import sizes
-from penstock.memory.extents import Bound
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.values import Declared, is_stream, named
 
@@ -22,7 +21,7 @@ def judged(verdict: OperatorVerdict, node: p.Node, declared: Declared) -> Operat
     """The verdict on an operator, when punctuations are thought of."""
     if verdict.bounded:
         return verdict
-    times = list(_closings(node))
+    times = node.let_go()
     tables = {s.name for s in node.walk() if isinstance(s, p.Scan) and not is_stream(s)}
     if not times or any(time is None or ends_needed(time) - tables for time in times):
         return verdict
@@ -41,24 +40,6 @@ def judged(verdict: OperatorVerdict, node: p.Node, declared: Declared) -> Operat
     missing = [leaf for leaf in asked if not _is_closed(leaf, declared)]
     words = " and ".join(map(str, missing))
     return replace(verdict, missing=f"Punctuations that close {words} would bound it.")
-
-
-def _closings(node: p.Node) -> Iterator[Expr | None]:
-    """From when on each part of what an operator keeps is needed no more."""
-    match node:
-        case p.Aggregate(source, keys):
-            yield closes(source, keys) if keys else None
-        case p.Distinct(source):
-            yield closes(source)
-        case p.SetOperation():
-            yield closes(node)
-        case p.Rank(source, partition):
-            yield closes(source, partition)
-        case p.Upsert(source, key):
-            yield closes(source, key, "gain")
-        case p.Join():
-            yield meets(node, left=True)
-            yield meets(node, left=False)
 
 
 def _closed(time: Expr, declared: Declared, tables: set[str]) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 from dataclasses import dataclass
 
-from penstock.memory.extents import total
+from penstock.algebra.cardinality import total
+from penstock.algebra.sizes import TIMES
 from penstock.memory.outcome import OperatorVerdict
-from penstock.memory.sizes import TIMES
 
 WIDTH = 96
 

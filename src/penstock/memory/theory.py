@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import comb
 
-from penstock.memory import sizes
+from penstock.algebra import sizes
+from penstock.algebra.cardinality import Bound
+from penstock.algebra.sizes import Factor, Size
 from penstock.memory.aggregation import check_aggregates
 from penstock.memory.blocks import Block
 from penstock.memory.check import check_split
 from penstock.memory.closure import Closure
 from penstock.memory.conditions import Split, TooManyPartsError, split
-from penstock.memory.extents import Bound
 from penstock.memory.outcome import OperatorVerdict
 from penstock.memory.predicates import Attribute
 from penstock.memory.query import MAX, MIN, Aggregate, AggregateQuery, Kind, Query
-from penstock.memory.sizes import Factor, Size
 from penstock.memory.verdict import Failure, Role, Verdict
 from penstock.memory.wording import listed
 

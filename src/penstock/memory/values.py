@@ -8,12 +8,15 @@ the column excludes it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
+from penstock.algebra import plan as p
+from penstock.algebra import sizes
 from penstock.algebra.expr import (
     Call,
     Column,
@@ -34,11 +37,11 @@ from penstock.algebra.plan import (
     SetOperation,
     Union,
 )
-from penstock.memory import promises, sizes
+from penstock.algebra.sizes import Factor, Size
+from penstock.memory import promises
 from penstock.memory.closure import Closure
 from penstock.memory.conditions import Every, TooManyPartsError, split
 from penstock.memory.predicates import Attribute
-from penstock.memory.sizes import Factor, Size
 from penstock.memory.translation import Translation
 
 MOST_VALUES = 1_000_000_000
@@ -134,25 +137,19 @@ class Knowledge:
 
     def of(self, plan: Node) -> Known:
         if id(plan) not in self._known:
-            self._known[id(plan)] = plan, self._of(plan)
+            self._known[id(plan)] = plan, _CASES[type(plan)](self, plan)
         return self._known[id(plan)][1]
 
-    def _of(self, plan: Node) -> Known:
-        match plan:
-            case Scan():
-                return self._scanned(plan)
-            case Filter(source, predicate):
-                below = self.of(source)
-                facts = (*below.facts, *conjuncts(predicate))
-                return Known(plan.schema, below.values, facts, below.labels)
-            case Map(source, outputs):
-                return _mapped(self.of(source), plan.schema, outputs)
-            case Join():
-                return self._joined(plan)
-            case Union() | SetOperation():
-                return self._together(plan)
-            case Aggregate():
-                return self._aggregated(plan)
+    def _filtered(self, plan: Filter) -> Known:
+        below = self.of(plan.input)
+        facts = (*below.facts, *conjuncts(plan.predicate))
+        return Known(plan.schema, below.values, facts, below.labels)
+
+    def _computed(self, plan: Map) -> Known:
+        return _mapped(self.of(plan.input), plan.schema, plan.outputs)
+
+    def _passed_on(self, plan: Node) -> Known:
+        """Records are some of the first input's, perhaps with a column more."""
         below = self.of(plan.inputs[0])
         labels = {name: below.labels.get(name, named(name)) for name in plan.schema.names}
         return Known(plan.schema, below.values, below.facts, labels)
@@ -236,9 +233,26 @@ class Knowledge:
         return Known(plan.schema, finite, facts, labels)
 
 
+_CASES: Mapping[type[Node], Callable[[Knowledge, Any], Known]] = p.for_each_operator(
+    (Knowledge._scanned, (Scan,)),
+    (Knowledge._filtered, (Filter,)),
+    (Knowledge._computed, (Map,)),
+    (Knowledge._joined, (Join,)),
+    (Knowledge._together, (Union, SetOperation)),
+    (Knowledge._aggregated, (Aggregate,)),
+    (
+        Knowledge._passed_on,
+        (
+            *(p.Changes, p.Coalesce, p.Distinct, p.Group, p.Rank, p.Restrict, p.RowWindow),
+            *(p.Session, p.Split, p.Sync, p.Upsert, p.Window),
+        ),
+    ),
+)
+
+
 def is_stream(scan: Scan) -> bool:
     """Whether rows of a scan go on coming; the rows of a table are there for all time."""
-    return scan.append_only and scan.time is not None
+    return scan.is_stream
 
 
 def named(name: str) -> str:

@@ -17,10 +17,10 @@ from penstock.physical.kernels.changes import ChangeStream
 from penstock.physical.kernels.session import Sessions
 from penstock.physical.kernels.sync import Synchronization, ToPoints
 from penstock.physical.lower import Operator
-from penstock.physical.transforms import End, Project, Stamp
+from penstock.physical.transforms import End, EndOfDays, Project, Stamp
 
 BEGINS, ENDS, WEIGHT = "__begins", "__ends", "__weight"
-_OF_THE_PAST = (End, Stamp, Sessions, ChangeStream, Synchronization, ToPoints)
+_OF_THE_PAST = (End, EndOfDays, Stamp, Sessions, ChangeStream, Synchronization, ToPoints)
 
 
 def with_times(schema: pa.Schema) -> pa.Schema:

@@ -8,7 +8,7 @@ Equal operators are one, so what two parts of a plan share runs once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,7 +18,7 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.arrival import SEQUENCE, sequenced
 from penstock.algebra.calendar import DAY, UTC, Midnights
-from penstock.algebra.closing import closes, closes_given, earliest, latest, meets
+from penstock.algebra.closing import closes, closes_given, earliest, latest
 from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Column, Expr, Literal, columns, compare, is_simple, substitute
 from penstock.algebra.times import shifted
@@ -163,55 +163,67 @@ class Graph:
             return self._summarized(summaries)
         if isinstance(node, p.Aggregate) and (parts := parts_of(node)):
             return self._grouped(node, parts)
-        inputs = tuple(map(self.lower, node.inputs))
-        match node:
-            case p.Scan():
-                return self._run(node)
-            case p.Filter(_, predicate):
-                return self._run(Select(predicate), *inputs)
-            case p.Group(_, function, index):
-                return self._run(
-                    Select(compare("=", function, Literal(index, pa.int64()))), *inputs
-                )
-            case p.Map(_, outputs):
-                return self._run(Project(outputs), *inputs)
-            case p.Union():
-                return self._run(Merge(), *(self._named(i, node.schema.names) for i in inputs))
-            case p.Changes(source, kind, time):
-                return self._changes(source, kind, time)
-            case p.Window(source, kind, size, zone):
-                days = None if zone == UTC else EndOfDays(Midnights(size // DAY, zone))
-                return self._run(days or End(kind, size), self._arrivals(source))
-            case p.Join():
-                return self._join(node, *inputs)
-            case p.Distinct(source, until):
-                return self._distinct(inputs[0], earliest(until, closes(source)))
-            case p.SetOperation(kind, left):
-                right = self._named(inputs[1], left.schema.names)
-                return self._run(Multiplicity(left.schema, kind, closes(node)), inputs[0], right)
-            case p.Aggregate(source, keys, calls, until):
-                until = earliest(until, closes(source, keys))
-                return self._run_groups(self._groups(source, keys, calls, until), *inputs)
-            case p.RowWindow(source, rows, partition, order, arrival):
-                return self._newest(source, rows, partition, order, arrival)
-            case p.Upsert(source, key, order, deleted, arrival):
-                return self._newest(source, 1, key, order, arrival, deleted)
-            case p.Session(source, partition, gap, start):
-                sessions = Sessions(source.schema, partition, gap, start)
-                return self._run(sessions, self._arrivals(source))
-            case p.Rank():
-                return self._rank(node, *inputs)
-            case p.Coalesce(_, limit):
-                return self._run(Coalescing(limit), *inputs)
-            case p.Split(source, size):
-                return self._run(Splitting(source.schema, key_of(inputs[0]), size), *inputs)
-            case p.Sync(source, points):
-                return self._synchronized(source, points, *inputs[:1])
-            case p.Restrict(source, start, end):
-                asked = start is not None and asks(start)
-                restriction = Restriction(source.schema, key_of(inputs[0]), start, end, asked)
-                return self._run(restriction, *inputs)
-        raise NotImplementedError(type(node).__name__)
+        return _CASES[type(node)](self, node, *map(self.lower, node.inputs))
+
+    def _scan(self, node: p.Scan) -> Operator:
+        return self._run(node)
+
+    def _filter(self, node: p.Filter, rows: Operator) -> Operator:
+        return self._run(Select(node.predicate), rows)
+
+    def _group_of(self, node: p.Group, rows: Operator) -> Operator:
+        index = Literal(node.index, pa.int64())
+        return self._run(Select(compare("=", node.function, index)), rows)
+
+    def _map(self, node: p.Map, rows: Operator) -> Operator:
+        return self._run(Project(node.outputs), rows)
+
+    def _union(self, node: p.Union, *parts: Operator) -> Operator:
+        return self._run(Merge(), *(self._named(part, node.schema.names) for part in parts))
+
+    def _changes_of(self, node: p.Changes, rows: Operator) -> Operator:
+        return self._changes(node.input, node.kind, node.time)
+
+    def _window(self, node: p.Window, rows: Operator) -> Operator:
+        if node.zone == UTC:
+            return self._run(End(node.kind, node.size), self._arrivals(node.input))
+        days = Midnights(node.size // DAY, node.zone)
+        return self._run(EndOfDays(days), self._arrivals(node.input))
+
+    def _distinct_of(self, node: p.Distinct, rows: Operator) -> Operator:
+        return self._distinct(rows, earliest(node.until, closes(node.input)))
+
+    def _set_operation(self, node: p.SetOperation, left: Operator, right: Operator) -> Operator:
+        kernel = Multiplicity(node.schema, node.kind, closes(node))
+        return self._run(kernel, left, self._named(right, node.schema.names))
+
+    def _aggregate(self, node: p.Aggregate, rows: Operator) -> Operator:
+        until = earliest(node.until, closes(node.input, node.keys))
+        return self._run_groups(self._groups(node.input, node.keys, node.calls, until), rows)
+
+    def _row_window(self, node: p.RowWindow, rows: Operator) -> Operator:
+        return self._newest(node.input, node.rows, node.partition, node.order, node.arrival)
+
+    def _upsert(self, node: p.Upsert, rows: Operator) -> Operator:
+        return self._newest(node.input, 1, node.key, node.order, node.arrival, node.deleted)
+
+    def _session(self, node: p.Session, rows: Operator) -> Operator:
+        kernel = Sessions(node.input.schema, node.partition, node.gap, node.start)
+        return self._run(kernel, self._arrivals(node.input))
+
+    def _coalesce(self, node: p.Coalesce, rows: Operator) -> Operator:
+        return self._run(Coalescing(node.limit), rows)
+
+    def _split(self, node: p.Split, rows: Operator) -> Operator:
+        return self._run(Splitting(node.schema, key_of(rows), node.size), rows)
+
+    def _sync(self, node: p.Sync, rows: Operator, *events: Operator) -> Operator:
+        return self._synchronized(node.input, node.points, rows)
+
+    def _restrict(self, node: p.Restrict, rows: Operator) -> Operator:
+        asked = node.start is not None and asks(node.start)
+        kernel = Restriction(node.schema, key_of(rows), node.start, node.end, asked)
+        return self._run(kernel, rows)
 
     def _synchronized(
         self,
@@ -323,8 +335,8 @@ class Graph:
     # --- joins ----------------------------------------------------------------------------------
 
     def _join(self, node: p.Join, left: Operator, right: Operator) -> Operator:
-        keep_left = earliest(node.keep_left, meets(node, left=True))
-        keep_right = earliest(node.keep_right, meets(node, left=False))
+        keep_left = earliest(node.keep_left, node.meets(left=True))
+        keep_right = earliest(node.keep_right, node.meets(left=False))
         few = has_few_values(node.left, self._extents), has_few_values(node.right, self._extents)
         inner = self._inner(left, right, node.on, keep_left, keep_right, few)
         if node.where is not None:
@@ -372,7 +384,7 @@ class Graph:
         self, node: p.Join, left: Operator, right: Operator, pairs: Operator | None
     ) -> Operator:
         """The left rows that have a partner: by the keys there are, or by the pairs there are."""
-        names, keep = left.schema.names, meets(node, left=True)
+        names, keep = left.schema.names, node.meets(left=True)
         if pairs is not None:
             until = latest(closes(node.left), keep)
             kernel = Multiplicity(left.schema, "semi", until)
@@ -503,3 +515,26 @@ class Graph:
     def _columns(self, rows: Operator, names: Sequence[str]) -> Operator:
         outputs = tuple((name, Column(name, rows.schema.field(name).type)) for name in names)
         return self._run(Project(outputs), rows)
+
+
+_CASES: Mapping[type[p.Node], Callable[..., Operator]] = p.for_each_operator(
+    (Graph._scan, (p.Scan,)),
+    (Graph._filter, (p.Filter,)),
+    (Graph._map, (p.Map,)),
+    (Graph._union, (p.Union,)),
+    (Graph._join, (p.Join,)),
+    (Graph._distinct_of, (p.Distinct,)),
+    (Graph._set_operation, (p.SetOperation,)),
+    (Graph._group_of, (p.Group,)),
+    (Graph._aggregate, (p.Aggregate,)),
+    (Graph._window, (p.Window,)),
+    (Graph._row_window, (p.RowWindow,)),
+    (Graph._upsert, (p.Upsert,)),
+    (Graph._session, (p.Session,)),
+    (Graph._rank, (p.Rank,)),
+    (Graph._coalesce, (p.Coalesce,)),
+    (Graph._split, (p.Split,)),
+    (Graph._sync, (p.Sync,)),
+    (Graph._changes_of, (p.Changes,)),
+    (Graph._restrict, (p.Restrict,)),
+)

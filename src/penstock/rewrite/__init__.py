@@ -3,18 +3,22 @@
 Law: for every rule r, every plan S it applies to and every time t, r(S) has the schema of S and
 its snapshot at t. Expressions are taken to be pure functions of their arguments.
 
-Each rule is one function in a file of its name; `RULES` is the order in which they are tried, and
-any can be switched off by name. Filters and maps move down, towards the inputs, filters below maps;
-nothing moves up, so the rules come to an end. `commute` and `reassociate` are equivalences without
+Each rule is one function in a file of its name; what may go below an operator is asked of that
+operator. `RULES` is the order in which rules are tried, and any can be switched off by name.
+Filters and maps move down, towards the inputs, filters below maps; nothing moves up, so the rules
+come to an end. `commute` and `reassociate` are equivalences without
 a preferred side, for whoever orders joins.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from penstock.algebra.plan import Node
+from penstock.algebra import plan as p
+from penstock.algebra.plan import OPERATORS, Filter, Node
 from penstock.errors import PlanError
 from penstock.rewrite.bound_rank import bound_rank
 from penstock.rewrite.commute import commute
@@ -28,30 +32,10 @@ from penstock.rewrite.merge_grouped_aggregates import merge_grouped_aggregates
 from penstock.rewrite.merge_maps import merge_maps
 from penstock.rewrite.prune_columns import prune_columns
 from penstock.rewrite.push_distinct_through_join import push_distinct_through_join
-from penstock.rewrite.push_filter_through_aggregate import push_filter_through_aggregate
-from penstock.rewrite.push_filter_through_changes import push_filter_through_changes
-from penstock.rewrite.push_filter_through_coalesce import push_filter_through_coalesce
-from penstock.rewrite.push_filter_through_distinct import push_filter_through_distinct
-from penstock.rewrite.push_filter_through_group import push_filter_through_group
-from penstock.rewrite.push_filter_through_join import push_filter_through_join
-from penstock.rewrite.push_filter_through_map import push_filter_through_map
-from penstock.rewrite.push_filter_through_rank import push_filter_through_rank
-from penstock.rewrite.push_filter_through_restrict import push_filter_through_restrict
-from penstock.rewrite.push_filter_through_row_window import push_filter_through_row_window
-from penstock.rewrite.push_filter_through_session import push_filter_through_session
-from penstock.rewrite.push_filter_through_set_operation import push_filter_through_set_operation
-from penstock.rewrite.push_filter_through_split import push_filter_through_split
-from penstock.rewrite.push_filter_through_sync import push_filter_through_sync
-from penstock.rewrite.push_filter_through_union import push_filter_through_union
-from penstock.rewrite.push_filter_through_upsert import push_filter_through_upsert
-from penstock.rewrite.push_filter_through_window import push_filter_through_window
+from penstock.rewrite.push_filter import push_filter
 from penstock.rewrite.push_group_through_window import push_group_through_window
 from penstock.rewrite.push_join_condition import push_join_condition
-from penstock.rewrite.push_map_through_coalesce import push_map_through_coalesce
-from penstock.rewrite.push_map_through_split import push_map_through_split
-from penstock.rewrite.push_map_through_sync import push_map_through_sync
-from penstock.rewrite.push_map_through_union import push_map_through_union
-from penstock.rewrite.push_map_through_window import push_map_through_window
+from penstock.rewrite.push_map import push_map
 from penstock.rewrite.reassociate import reassociate
 from penstock.rewrite.remove_distinct import remove_distinct
 from penstock.rewrite.remove_identity_map import remove_identity_map
@@ -81,24 +65,8 @@ RULES: tuple[Rule, ...] = (
     simplify_filter,
     merge_filters,
     strengthen_outer_join,
-    push_filter_through_map,
-    push_filter_through_union,
-    push_filter_through_distinct,
-    push_filter_through_set_operation,
-    push_filter_through_group,
-    push_filter_through_aggregate,
-    push_filter_through_join,
-    push_filter_through_rank,
+    push_filter,
     bound_rank,
-    push_filter_through_window,
-    push_filter_through_row_window,
-    push_filter_through_upsert,
-    push_filter_through_session,
-    push_filter_through_sync,
-    push_filter_through_restrict,
-    push_filter_through_changes,
-    push_filter_through_coalesce,
-    push_filter_through_split,
     merge_filter_into_join,
     join_on_equalities,
     push_join_condition,
@@ -107,11 +75,7 @@ RULES: tuple[Rule, ...] = (
     remove_distinct,
     drop_distinct_in_union,
     push_distinct_through_join,
-    push_map_through_union,
-    push_map_through_window,
-    push_map_through_sync,
-    push_map_through_coalesce,
-    push_map_through_split,
+    push_map,
     merge_maps,
     prune_columns,
     remove_identity_map,
@@ -120,6 +84,21 @@ RULES: tuple[Rule, ...] = (
 NAMES: tuple[str, ...] = tuple(rule.__name__ for rule in RULES)
 ORDER_JOINS = "order_joins"
 """What orders joins before the rules; it can be switched off as they can."""
+_FIRST = (
+    *(p.Map, p.Union, p.Distinct, p.SetOperation, p.Group, p.Aggregate, p.Join, p.Rank),
+    *(p.Window, p.RowWindow, p.Upsert, p.Session, p.Sync, p.Restrict, p.Changes),
+)
+"""The order in which filters pass operators; all others come after these."""
+_THROUGH = {
+    "push_filter": (
+        *("aggregate", "changes", "coalesce", "distinct", "group", "join", "map", "rank"),
+        *("restrict", "row_window", "session", "set_operation", "split", "sync", "union"),
+        *("upsert", "window"),
+    ),
+    "push_map": ("coalesce", "split", "sync", "union", "window"),
+}
+_FORMER = {f"{rule}_through_{name}": rule for rule, names in _THROUGH.items() for name in names}
+"""The names of rules that are part of others now."""
 
 
 class Rewritten(NamedTuple):
@@ -128,11 +107,15 @@ class Rewritten(NamedTuple):
     """The names of the rules that changed the plan, in the order of their first use."""
 
 
-def check_names(names: Collection[str]) -> None:
-    """Names are those of what can be switched off."""
+def check_names(names: Collection[str]) -> frozenset[str]:
+    """Names are those of what can be switched off; the present ones for those of before."""
     known = (*NAMES, ORDER_JOINS)
-    if unknown := sorted(set(names) - set(known)):
+    if unknown := sorted(name for name in names if _FORMER.get(name, name) not in known):
         raise PlanError(f"no rule {', '.join(unknown)}; there are {', '.join(known)}")
+    for name in sorted(set(names) - set(known)):
+        advice = f"{name} is a part of {_FORMER[name]} now; switch that off"
+        warnings.warn(advice, DeprecationWarning, stacklevel=2)
+    return frozenset(_FORMER.get(name, name) for name in names)
 
 
 def rewrite(plan: Node, off: Collection[str] = frozenset()) -> Node:
@@ -142,21 +125,41 @@ def rewrite(plan: Node, off: Collection[str] = frozenset()) -> Node:
 
 def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
     """As `rewrite`, and which rules did it."""
-    check_names(off)
-    rules = [rule for rule in RULES if rule.__name__ not in off]
+    switched_off = check_names(off)
+    rules = [(rule, stage) for rule in RULES for stage in _stages(rule)]
+    rules = [(rule, stage) for rule, stage in rules if rule.__name__ not in switched_off]
     nodes, before = plan.walk(), None
     most = 100 + 10 * len(nodes)
     fired: list[str] = []
-    known: dict[Rule, _Known] = {rule: {} for rule in rules}
+    known: list[_Known] = [{} for _ in rules]
     while plan is not before:
         before = plan
-        for rule in rules:
-            while (changed := _everywhere(rule, nodes, known[rule])) is not plan:
+        for (rule, stage), seen in zip(rules, known, strict=True):
+            while (changed := _everywhere(stage, nodes, seen)) is not plan:
                 plan, nodes = changed, changed.walk()
                 fired.append(rule.__name__)
                 if len(fired) > most:
                     raise RuntimeError(f"rewriting does not end; the last rules: {fired[-10:]}")
     return Rewritten(plan, tuple(dict.fromkeys(fired)))
+
+
+def _stages(rule: Rule) -> list[Rule]:
+    """A rule as it is applied: filters pass one kind of operator after the other.
+
+    So a filter that comes out of a join rests above a map or a union for a while, where the other
+    rules see it: below, its condition is one on other columns, or on each part by itself.
+    """
+    if rule is not push_filter:
+        return [rule]
+    rest = (operator for operator in OPERATORS if operator not in _FIRST)
+    return [partial(_through, operator) for operator in (*_FIRST, *rest)]
+
+
+def _through(operator: type[Node], node: Node) -> Node | None:
+    match node:
+        case Filter(below) if type(below) is operator:
+            return push_filter(node)
+    return None
 
 
 def _everywhere(rule: Rule, nodes: Sequence[Node], known: _Known) -> Node:

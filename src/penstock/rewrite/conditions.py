@@ -30,12 +30,3 @@ def filtered(node: Node, parts: Iterable[Expr]) -> Node:
     """The node, filtered by the parts if there are any."""
     listed = tuple(parts)
     return Filter(node, expr.conjunction(listed)) if listed else node
-
-
-def push_below(node: Filter, names: Collection[str]) -> Node | None:
-    """The filter's parts that read only these columns, moved below the operation (to its left)."""
-    inside, outside = parted(node.predicate, reads_only(names))
-    if not inside:
-        return None
-    source, *others = node.input.inputs
-    return filtered(node.input.with_inputs(filtered(source, inside), *others), outside)

@@ -1,33 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.expr import Column, Expr, columns, conjuncts, substitute
+from penstock.algebra.inlining import is_expensive
+from penstock.algebra.positions import renamed
 from penstock.rewrite.conditions import filtered
-from penstock.rewrite.inlining import is_expensive
-from penstock.rewrite.positions import renamed
 from penstock.rewrite.push_join_condition import DROPS_LEFT, DROPS_RIGHT
-
-_SOME_OF = (
-    p.Filter,
-    p.Distinct,
-    p.Group,
-    p.Window,
-    p.RowWindow,
-    p.Upsert,
-    p.Session,
-    p.Rank,
-    p.Coalesce,
-    p.Split,
-    p.Restrict,
-    p.Changes,
-    p.Sync,
-)
-"""Nodes whose records are some of their first input's, perhaps with a column more."""
 
 
 def copy_filter_across_join(node: p.Node) -> p.Node | None:
@@ -71,51 +55,70 @@ def met(node: p.Node, name: str) -> list[Expr]:
 
 def _met(node: p.Node, name: str) -> Iterator[tuple[str, Expr]]:
     """As they are found on the way down to where the column comes from, by its name there."""
-    while node.inputs:
-        if isinstance(node, p.Filter):
-            for condition in conjuncts(node.predicate):
-                if columns(condition) == {name}:
-                    yield name, condition
-        source = node.inputs[0]
-        match node:
-            case p.Map(_, outputs):
-                found = dict(outputs)[name]
-                if not isinstance(found, Column):
-                    return
-                name = found.name
-            case p.Join(_, right, "inner") if name in right.schema.names:
-                source = right
-            case p.Join(kind="inner" | "left" | "semi" | "anti"):
-                pass
-            case p.Aggregate(_, keys) if name in keys:
-                pass
-            case _ if not isinstance(node, _SOME_OF):
-                return
-        if name not in source.schema.names:
-            return
-        node = source
+    if isinstance(node, p.Filter):
+        for condition in conjuncts(node.predicate):
+            if columns(condition) == {name}:
+                yield name, condition
+    below = node.lineage(name)
+    if below is not None:
+        yield from _met(*below)
 
 
 def meets(node: p.Node, condition: Expr) -> bool:
     """Whether a condition is met, as far as it is known; where it could not be moved to, it is."""
+    return _CASES[type(node)](node, condition)
+
+
+def _by_none(node: p.Node, condition: Expr) -> bool:
+    return False
+
+
+def _by_filter(node: p.Filter, condition: Expr) -> bool:
+    return condition in conjuncts(node.predicate) or meets(node.input, condition)
+
+
+def _by_map(node: p.Map, condition: Expr) -> bool:
+    return meets(node.input, substitute(condition, dict(node.outputs)))
+
+
+def _by_join(node: p.Join, condition: Expr) -> bool:
+    own = node.where is not None and condition in conjuncts(node.where)
     used = columns(condition)
-    match node:
-        case p.Scan():
-            return False
-        case p.Map(source, outputs):
-            return meets(source, substitute(condition, dict(outputs)))
-        case p.Join(left, right, where=where):
-            own = where is not None and condition in conjuncts(where)
-            sides = [side for side in (left, right) if used <= set(side.schema.names)]
-            return own or any(meets(side, condition) for side in sides)
-        case p.Union(parts):
-            schema = node.schema
-            return all(meets(part, renamed(condition, schema, part.schema)) for part in parts)
-        case p.SetOperation(_, left):
-            return meets(left, condition)
-        case p.Aggregate(source, keys):
-            return not used <= set(keys) or meets(source, condition)
-        case p.Filter(source, predicate):
-            return condition in conjuncts(predicate) or meets(source, condition)
+    sides = [side for side in node.inputs if used <= set(side.schema.names)]
+    return own or any(meets(side, condition) for side in sides)
+
+
+def _by_all(node: p.Union, condition: Expr) -> bool:
+    schema = node.schema
+    return all(meets(part, renamed(condition, schema, part.schema)) for part in node.parts)
+
+
+def _by_groups(node: p.Aggregate, condition: Expr) -> bool:
+    return not columns(condition) <= set(node.keys) or meets(node.input, condition)
+
+
+def _by_input(node: p.Node, condition: Expr) -> bool:
     source = node.inputs[0]
-    return not used <= set(source.schema.names) or meets(source, condition)
+    return not columns(condition) <= set(source.schema.names) or meets(source, condition)
+
+
+def _by_left(node: p.SetOperation, condition: Expr) -> bool:
+    return meets(node.left, condition)
+
+
+_CASES: Mapping[type[p.Node], Callable[[Any, Expr], bool]] = p.for_each_operator(
+    (_by_none, (p.Scan,)),
+    (_by_filter, (p.Filter,)),
+    (_by_map, (p.Map,)),
+    (_by_join, (p.Join,)),
+    (_by_all, (p.Union,)),
+    (_by_left, (p.SetOperation,)),
+    (_by_groups, (p.Aggregate,)),
+    (
+        _by_input,
+        (
+            *(p.Changes, p.Coalesce, p.Distinct, p.Group, p.Rank, p.Restrict, p.RowWindow),
+            *(p.Session, p.Split, p.Sync, p.Upsert, p.Window),
+        ),
+    ),
+)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from penstock.algebra.inlining import inlined, is_expensive, uses
 from penstock.algebra.plan import Map, Node
-from penstock.rewrite.inlining import inlined, is_expensive, uses
 
 
 def merge_maps(node: Node) -> Node | None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from penstock.algebra.plan import Distinct, Join, Node
-from penstock.rewrite.sets import is_set
 
 
 def push_distinct_through_join(node: Node) -> Node | None:
@@ -32,4 +31,4 @@ def push_distinct_through_join(node: Node) -> Node | None:
 
 
 def _distinct(node: Node) -> Node:
-    return node if is_set(node) else Distinct(node)
+    return node if node.is_set() else Distinct(node)

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
 from penstock.algebra.plan import Distinct, Node
-from penstock.rewrite.sets import is_set
 
 
 def remove_distinct(node: Node) -> Node | None:
     """distinct(S) = S, where S is a set: a distinct, an aggregate, an upsert, a join of sets..."""
     match node:
-        case Distinct(source) if is_set(source):
+        case Distinct(source) if source.is_set():
             return source
     return None

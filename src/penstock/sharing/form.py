@@ -14,11 +14,11 @@ is synchronized is a relation by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any, TypeAlias
 from typing import Literal as Word
-from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -150,36 +150,44 @@ class Forms:
 
     def of(self, node: p.Node) -> Form:
         if id(node) not in self._known:
-            self._known[id(node)] = node, self._form(node)
+            self._known[id(node)] = node, _CASES[type(node)](self, node)
         return self._known[id(node)][1]
 
-    def _form(self, node: p.Node) -> Form:
-        match node:
-            case p.Filter(source, predicate):
-                return self._filtered(self.of(source), predicate)
-            case p.Group(source, function, index):
-                chosen = compare("=", function, Literal(index, pa.int64()))
-                return self._filtered(self.of(source), chosen)
-            case p.Map(source, outputs):
-                below = self.of(source)
-                made = {name: substitute(e, below.outputs) for name, e in outputs}
-                return replace(below, outputs=made)
-            case p.Join(kind="inner"):
-                return self._joined(node)
-            case p.Join(kind="left" | "right" | "full"):
-                return self._outer(node) or self._alone(node)
-            case p.Window(source, kind, size, zone):
-                return self._windowed(self.of(source), (kind, size, zone)) or self._alone(node)
-            case p.Restrict(source, start, end):
-                return self._restricted(self.of(source), start, end) or self._alone(node)
-            case p.Sync(source, points):
-                return self._synchronized(self.of(source), points) or self._alone(node)
-            case p.Aggregate(source, keys, calls):
-                return self._grouped(self._rows(source), keys, calls)
-            case p.Distinct(source):
-                rows = self._rows(source)
-                return Groups(rows, tuple(rows.outputs.values()), rows.outputs)
-        return self._alone(node)
+    def _filter(self, node: p.Filter) -> Form:
+        return self._filtered(self.of(node.input), node.predicate)
+
+    def _group(self, node: p.Group) -> Form:
+        chosen = compare("=", node.function, Literal(node.index, pa.int64()))
+        return self._filtered(self.of(node.input), chosen)
+
+    def _map(self, node: p.Map) -> Form:
+        below = self.of(node.input)
+        made = {name: substitute(value, below.outputs) for name, value in node.outputs}
+        return replace(below, outputs=made)
+
+    def _join(self, node: p.Join) -> Form:
+        if node.kind == "inner":
+            return self._joined(node)
+        outer = self._outer(node) if node.kind in ("left", "right", "full") else None
+        return outer or self._alone(node)
+
+    def _window(self, node: p.Window) -> Form:
+        window = (node.kind, node.size, node.zone)
+        return self._windowed(self.of(node.input), window) or self._alone(node)
+
+    def _restrict(self, node: p.Restrict) -> Form:
+        below = self.of(node.input)
+        return self._restricted(below, node.start, node.end) or self._alone(node)
+
+    def _sync(self, node: p.Sync) -> Form:
+        return self._synchronized(self.of(node.input), node.points) or self._alone(node)
+
+    def _aggregate(self, node: p.Aggregate) -> Form:
+        return self._grouped(self._rows(node.input), node.keys, node.calls)
+
+    def _distinct(self, node: p.Distinct) -> Form:
+        rows = self._rows(node.input)
+        return Groups(rows, tuple(rows.outputs.values()), rows.outputs)
 
     def _rows(self, node: p.Node) -> Rows:
         """The form of a node as rows: groups are a relation."""
@@ -310,6 +318,26 @@ class Forms:
             found = Aggregation(call.function, args, where, call.distinct, call.parameter)
             outputs[call.name] = found.expr(kind)
         return Groups(rows, tuple(rows.outputs[key] for key in keys), outputs)
+
+
+_CASES: Mapping[type[p.Node], Callable[[Forms, Any], Form]] = p.for_each_operator(
+    (Forms._filter, (p.Filter,)),
+    (Forms._group, (p.Group,)),
+    (Forms._map, (p.Map,)),
+    (Forms._join, (p.Join,)),
+    (Forms._window, (p.Window,)),
+    (Forms._restrict, (p.Restrict,)),
+    (Forms._sync, (p.Sync,)),
+    (Forms._aggregate, (p.Aggregate,)),
+    (Forms._distinct, (p.Distinct,)),
+    (
+        Forms._alone,
+        (
+            *(p.Changes, p.Coalesce, p.Rank, p.RowWindow, p.Scan, p.Session, p.SetOperation),
+            *(p.Split, p.Union, p.Upsert),
+        ),
+    ),
+)
 
 
 def _columns_of(rows: Rows) -> dict[str, pa.DataType]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
 from penstock.algebra import plan as p
+from penstock.algebra.calendar import UTC
 from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts, substitute
 from penstock.sharing.identity import Identities
 from penstock.sharing.points import Points
@@ -68,47 +70,66 @@ class _Renderer:
         known = self.names.relations.get(self.names.identities.of(node))
         if known is not None:
             return _Select(known, _own(node))
-        match node:
-            case p.Scan(name):
-                return _Select(_quoted(name.removeprefix("view ")), _own(node))
-            case p.Filter(source, predicate):
-                return self._filtered(self.select(source), predicate)
-            case p.Map(source, outputs):
-                below = self.select(source)
-                below = self._nested(below) if below.distinct or below.output else below
-                return replace(below, items={n: substitute(e, below.items) for n, e in outputs})
-            case p.Join(kind="inner"):
-                return self._joined(node)
-            case p.Aggregate():
-                return self._grouped(node)
-            case p.Distinct(source):
-                below = self.select(source)
-                return replace(self._nested(below) if below.is_grouped else below, distinct=True)
-            case p.Window(source, kind, size, "UTC"):
-                word = "RANGE" if kind == "sliding" else "FIXED"
-                length = Duration(size, self.names.ticks)
-                return self._marked(self.select(source), f"[{word} {length}]")
-            case p.Sync(source, points):
-                return self._marked(self.select(source), f"SYNC BY {self._points(points)}")
-            case p.Restrict(source, start, end):
-                below = self.select(source)
-                below = self._nested(below) if below.is_grouped else below
-                bounds = [(start, "{0} <= NOW()"), (end, "NOW() < {0}")]
-                new = [
-                    Call(template, (substitute(e, below.items),), pa.bool_())
-                    for e, template in bounds
-                    if e is not None
-                ]
-                return replace(below, where=(*below.where, *new))
-            case p.Changes(source, "inserted" | "deleted" as kind, None):
-                below = self.select(source)
-                below = self._nested(below) if below.output else below
-                return replace(below, output="ISTREAM" if kind == "inserted" else "DSTREAM")
-            case p.Rank(source, partition, order, int() as limit, kind, None):
-                return self._ranked(self.select(source), partition, order, f"{kind}() OVER", limit)
-            case p.Union(parts):
-                text = " UNION ALL ".join(self.select(part).text() for part in parts)
-                return _Select(f"({text})", _own(node))
+        return _CASES[type(node)](self, node)
+
+    def _scan(self, node: p.Scan) -> _Select:
+        return _Select(_quoted(node.name.removeprefix("view ")), _own(node))
+
+    def _filter(self, node: p.Filter) -> _Select:
+        return self._filtered(self.select(node.input), node.predicate)
+
+    def _map(self, node: p.Map) -> _Select:
+        below = self.select(node.input)
+        below = self._nested(below) if below.distinct or below.output else below
+        return replace(below, items={n: substitute(e, below.items) for n, e in node.outputs})
+
+    def _join(self, node: p.Join) -> _Select:
+        return self._joined(node) if node.kind == "inner" else self._unsaid(node)
+
+    def _distinct(self, node: p.Distinct) -> _Select:
+        below = self.select(node.input)
+        return replace(self._nested(below) if below.is_grouped else below, distinct=True)
+
+    def _window(self, node: p.Window) -> _Select:
+        if node.zone != UTC:
+            return self._unsaid(node)
+        word = "RANGE" if node.kind == "sliding" else "FIXED"
+        length = Duration(node.size, self.names.ticks)
+        return self._marked(self.select(node.input), f"[{word} {length}]")
+
+    def _sync(self, node: p.Sync) -> _Select:
+        return self._marked(self.select(node.input), f"SYNC BY {self._points(node.points)}")
+
+    def _restrict(self, node: p.Restrict) -> _Select:
+        below = self.select(node.input)
+        below = self._nested(below) if below.is_grouped else below
+        bounds = [(node.start, "{0} <= NOW()"), (node.end, "NOW() < {0}")]
+        new = [
+            Call(template, (substitute(e, below.items),), pa.bool_())
+            for e, template in bounds
+            if e is not None
+        ]
+        return replace(below, where=(*below.where, *new))
+
+    def _changes(self, node: p.Changes) -> _Select:
+        if node.kind == "changed" or node.time is not None:
+            return self._unsaid(node)
+        below = self.select(node.input)
+        below = self._nested(below) if below.output else below
+        return replace(below, output="ISTREAM" if node.kind == "inserted" else "DSTREAM")
+
+    def _rank(self, node: p.Rank) -> _Select:
+        if node.limit is None or node.number is not None:
+            return self._unsaid(node)
+        below = self.select(node.input)
+        rank = f"{node.kind}() OVER"
+        return self._ranked(below, node.partition, node.order, rank, node.limit)
+
+    def _union(self, node: p.Union) -> _Select:
+        text = " UNION ALL ".join(self.select(part).text() for part in node.parts)
+        return _Select(f"({text})", _own(node))
+
+    def _unsaid(self, node: p.Node) -> _Select:
         raise NotSqlError
 
     def _filtered(self, below: _Select, predicate: Expr) -> _Select:
@@ -203,6 +224,26 @@ class _Renderer:
     def _alias(self) -> str:
         self._aliases += 1
         return f"t{self._aliases}"
+
+
+_CASES: Mapping[type[p.Node], Callable[[_Renderer, Any], _Select]] = p.for_each_operator(
+    (_Renderer._scan, (p.Scan,)),
+    (_Renderer._filter, (p.Filter,)),
+    (_Renderer._map, (p.Map,)),
+    (_Renderer._join, (p.Join,)),
+    (_Renderer._grouped, (p.Aggregate,)),
+    (_Renderer._distinct, (p.Distinct,)),
+    (_Renderer._window, (p.Window,)),
+    (_Renderer._sync, (p.Sync,)),
+    (_Renderer._restrict, (p.Restrict,)),
+    (_Renderer._changes, (p.Changes,)),
+    (_Renderer._rank, (p.Rank,)),
+    (_Renderer._union, (p.Union,)),
+    (
+        _Renderer._unsaid,
+        (p.Coalesce, p.Group, p.RowWindow, p.Session, p.SetOperation, p.Split, p.Upsert),
+    ),
+)
 
 
 def rendered(plan: p.Node, names: Names) -> str:

@@ -1,0 +1,1 @@
+"""What a query can say: one operator in each file, with all that is asked of it."""
