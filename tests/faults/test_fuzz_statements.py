@@ -16,6 +16,8 @@ FOUND = (
     "SELECT * FROM temps WHERE ts > NOW() - INTERVAL 5 5 MINUTES OR temp > 100",
     "SELECT * FROM items WHERE NOW()",
     "SELECT mean() AS m, any() AS n FROM a",
+    "SELECT collect_list(ORDER BY at) FROM temps",
+    "SELECT /*+ BROADCAST(t SELECT /*+ BROADCAST(t) */ FROM ALL a STREAMED s",
     "SELECT k FROM a WHERE k NOT IN (SELECT w FROM b WHERE k IS (SELECT (SELECT k IS NULL)))",
 )
 

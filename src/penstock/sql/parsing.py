@@ -109,6 +109,10 @@ def _parse_one(tokens: list[Token], sql: str, dialect: Penstock) -> Statement:
         return parser.parse_tokens(tokens, sql)
     except UnexpectedTokenError as error:
         raise _translated(error, tokens, parser) from None
+    except TokenError:  # hints are tokenized when they are read
+        hint = next((t for t in tokens if t.token_type == TokenType.HINT), tokens[0])
+        context = SqlContext(sql, hint.start, hint.end + 1)
+        raise ParseError("This hint cannot be read. Leave it out.", context=context) from None
     except RecursionError:
         context = SqlContext(sql, tokens[0].start, tokens[-1].end + 1)
         message = "This is nested too deeply. Make parts of it views, or queries in WITH."

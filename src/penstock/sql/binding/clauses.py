@@ -370,6 +370,8 @@ def _check_node(node: exp.Expr, complaints: Complaints) -> Iterator[exp.Expr]:
     if kind in REFUSED:
         what, instead = REFUSED[kind]
         complaints.unsupported(f"{what} is not supported.", instead, node)
+    if kind is exp.Order and node.this is None and isinstance(node.parent, exp.Func):
+        complaints.wrong("Nothing stands before this ORDER BY: write f(x ORDER BY y).", node.parent)
     clauses = READ.get(kind) or (READ[exp.Cast] if isinstance(node, exp.Cast) else None)
     if clauses is None:
         if not isinstance(node, (exp.Condition, *TEXT)):
