@@ -15,6 +15,7 @@ import pytest
 
 from penstock.errors import StateError
 from penstock.runtime import jobs
+from penstock.state import changelog
 from penstock.state.log import LAYOUT, Log, read_manifest
 from penstock.testing import scripts
 from penstock.testing.scripts import STEP, Advance, Operation, Outcome, Rows, Script
@@ -68,6 +69,7 @@ class Example(NamedTuple):
     def finish(self, directory: Path) -> Outcome:
         """Open a directory as a new process would; receive, step, serve sinks and read in it."""
         jobs._stores.clear()
+        before = changelog.FAN
         session = scripts._opened(self.script, directory, 0)
         try:
             for number, operation in enumerate(MORE, start=len(self.script.operations)):
@@ -75,6 +77,7 @@ class Example(NamedTuple):
             return scripts._outcome(session, directory)
         finally:
             session.close()
+            changelog.FAN = before  # scripts merge more often, in processes of their own
 
     def files(self, pattern: str) -> list[Path]:
         return sorted(self.directory.glob(f"state/{pattern}"))

@@ -118,19 +118,40 @@ def test_a_negative_that_does_not_fit_is_an_error() -> None:
 
 
 KINDS = ("int8", "int16", "int32", "int64", "float32", "float64", "date", "timestamp")
-WIDER = [
+WHOLE = KINDS[:4]
+SIMPLE = [
     (a, b)
     for a in KINDS
     for b in (*KINDS, "timestamp in zone")
     if ex.is_simple(ex.cast(Column("a", VALUES[a][0]), VALUES[b][0]))
 ]
+NARROWER = [(a, b) for i, a in enumerate(WHOLE) for b in WHOLE[:i]]
+WIDER = [pair for pair in SIMPLE if pair not in NARROWER]
 
 
-def test_casts_that_widen_are_simple() -> None:
-    whole = KINDS[:4]
-    between = [(a, b) for i, a in enumerate(whole) for b in (*whole[i + 1 :], "float64")]
+def test_casts_that_widen_and_those_of_whole_numbers_are_simple() -> None:
+    between = [(a, b) for i, a in enumerate(WHOLE) for b in (*WHOLE[i + 1 :], "float64")]
     rest = [("float32", "float64"), ("date", "timestamp in zone")]
     assert [*between, *rest, ("timestamp", "timestamp in zone")] == WIDER
+    assert set(NARROWER) == set(SIMPLE) - set(WIDER)
+
+
+@pytest.mark.parametrize(("kind", "narrower"), NARROWER)
+def test_a_whole_number_without_room_is_an_error(kind: str, narrower: str) -> None:
+    (arrow, values), (to, _) = VALUES[kind], VALUES[narrower]
+    schema, expr = pa.schema([("a", arrow)]), ex.cast(Column("a", arrow), to)
+    most = 2 ** (to.bit_width - 1)
+    fitting = [v for v in (*values, most - 1, -most) if -most <= v < most]
+    rows = rows_of(schema, [(v,) for v in (*fitting, None)])
+    found = evaluate(expr, rows)
+    assert found.type == to
+    assert found.to_pylist() == [e[0] for e, _, _, _ in rows.rows()]
+    for outside in (most, -most - 1):
+        with pytest.raises(ArithmeticOverflowError):
+            evaluate(expr, rows_of(schema, [(outside,)]))
+        nothing = Call("is null", (Column("a", arrow),), BOOL)
+        guarded = Call("if", (nothing, expr, Literal(None, to)), to)
+        assert evaluate(guarded, rows_of(schema, [(outside,)])).to_pylist() == [None]
 
 
 @pytest.mark.parametrize(("kind", "wider"), WIDER)
@@ -169,7 +190,6 @@ def test_oracle_conversions(function: str, argument: pa.DataType, result: pa.Dat
 
 I32, TEXT_COLUMN = Column("i", pa.int32()), Column("s", TEXT)
 NOT_SIMPLE = [
-    ex.cast(Column("i", INT), pa.int32()),
     ex.cast(Column("x", FLOAT), INT),
     ex.cast(Column("x", FLOAT), pa.float32()),
     ex.cast(I32, pa.float32()),

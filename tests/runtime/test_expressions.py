@@ -73,7 +73,7 @@ CASTS = [
     cast(column(name), kind)
     for name in VALUES
     for kind in (pa.int16(), pa.int32(), INT, FLOAT, INSTANT)
-    if ex.is_simple(cast(column(name), kind))
+    if ex.is_simple(cast(column(name), kind)) and ex.widens(VALUES[name][0], kind)
 ]
 TABLE: list[Expr] = [
     *CASTS,

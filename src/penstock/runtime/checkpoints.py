@@ -23,7 +23,6 @@ from penstock.state.manifest import SourceState
 from penstock.state.names import file_name
 
 FOLDER = "checkpoints"
-_OF_FILES = re.compile(r'\{"logOffset":([0-9]+)\}')
 _PLACE = re.compile(r"[a-z0-9_-]+(\.[0-9a-f]{64})?\.[0-9a-f]{32}")
 
 
@@ -68,19 +67,6 @@ def check_agrees(checkpoint: Path, source: str, state: SourceState) -> None:
         raise _gap(checkpoint, source, state, f"this checkpoint {there}")
     if max(commits, default=-1) > state.batch:
         raise _gap(checkpoint, source, state, f"this checkpoint is at batch {max(commits)}")
-    if offsets:
-        _check_files(checkpoint, source, state, max(offsets))
-
-
-def _check_files(checkpoint: Path, source: str, state: SourceState, batch: int) -> None:
-    """Of a stream of files Spark notes, beside its offsets, which files it has read."""
-    lines = (checkpoint / "offsets" / str(batch)).read_text("utf-8").splitlines()[2:]
-    for number, line in enumerate(lines):
-        if match := _OF_FILES.fullmatch(line):
-            read = max(_numbers(checkpoint / "sources" / str(number)), default=-1)
-            if read < int(match[1]):
-                there = f"this checkpoint tells of its files up to {read} of {match[1]}"
-                raise _gap(checkpoint, source, state, there)
 
 
 def check_next(checkpoint: Path, source: str, state: SourceState, batch: int) -> None:

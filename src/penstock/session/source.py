@@ -74,12 +74,12 @@ class Source:
 
     def attach(self, rows: DataFrame, **trigger: Any) -> StreamingQuery:
         """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""
-        given = self._engine.source(self.name).given
+        given, checkpoint = self._engine.source(self.name).given, self._checkpoint()
 
         def receive(batch: DataFrame, number: int) -> IngestReport:
             return self._engine.receive_rows(self.name, batch, number)
 
-        return self._attach(columns_of(rows, given), receive, trigger)
+        return self._attach(columns_of(rows, given), checkpoint, receive, trigger)
 
     def _attach_feed(self, feed: StreamFeed, **trigger: Any) -> StreamingQuery:
         """Receive what a feed brings. Tasks read files themselves: Spark but says which."""
@@ -93,16 +93,16 @@ class Source:
             files = FileBatch.of(format, definition.given, files_of(checkpoint, number))
             return self._engine.receive_files(self.name, files, number)
 
-        return self._attach(rows, receive, trigger)
+        return self._attach(rows, checkpoint, receive, trigger)
 
     def _attach(
         self,
         rows: DataFrame,
+        checkpoint: Path,
         take: Callable[[DataFrame, int], IngestReport],
         trigger: Mapping[str, Any],
     ) -> StreamingQuery:
-        engine, name, checkpoint = self._engine, self.name, self._checkpoint()
-        checkpoints.check_whole(checkpoint, name, engine.source_state(engine.source(name).name))
+        engine, name = self._engine, self.name
 
         def receive(batch: DataFrame, number: int) -> None:
             checkpoints.check_next(checkpoint, name, engine.source_state(name), number)
@@ -118,8 +118,11 @@ class Source:
         return query
 
     def _checkpoint(self) -> Path:
-        state = self._engine.source_state(self.name)
-        return checkpoints.place_of(self._engine.directory, self.name, state)
+        """Where Spark's checkpoint is; an error where it is damaged or does not fit the log."""
+        state = self._engine.source_state(self._engine.source(self.name).name)
+        checkpoint = checkpoints.place_of(self._engine.directory, self.name, state)
+        checkpoints.check_whole(checkpoint, self.name, state)
+        return checkpoint
 
     def advance(self, to: Time) -> None:
         """A heartbeat: no more rows before `to`."""
