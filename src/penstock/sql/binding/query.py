@@ -244,6 +244,10 @@ class QueryBinder:
             if isinstance(star, exp.Star):
                 outputs += self._starred(item, star, scope)
                 continue
+            if isinstance(item, exp.PositionalColumn):
+                numbered = self.b.names.numbered(item, scope)
+                outputs.append((numbered.name, self.b.names.of_star(numbered, item)))
+                continue
             name = item.alias or self._name_of(item)
             inner = item.this if isinstance(item, exp.Alias) else item
             resolved = self.b.names.resolve(inner, replace(scope, aliases=aliases))
@@ -266,14 +270,8 @@ class QueryBinder:
             if not any(item.name.lower() == column.name.lower() for item in items):
                 self.b.complaints.unknown("column", column.name, [i.name for i in items], column)
             left_out[column.name.lower()] = column
-        return [(i.name, self._of_star(i, item)) for i in items if i.name.lower() not in left_out]
-
-    def _of_star(self, item: Item, star: exp.Expr) -> exp.Expr:
-        if item.tree is not None:
-            return placed(item.tree.copy(), star)
-        column = bound_column(item.column, star)
-        column.meta["name"] = item.name
-        return column
+        kept_items = [i for i in items if i.name.lower() not in left_out]
+        return [(i.name, self.b.names.of_star(i, item)) for i in kept_items]
 
     def _name_of(self, item: exp.Expr) -> str:
         match unwrapped(item):
