@@ -72,6 +72,7 @@ SOUND = """
 hour(d) | minute(d) | CAST(d AS DATE) | CAST(d AS STRING) | CAST(day AS TIMESTAMP) | to_date(d)
 CAST(n AS TIMESTAMP) | CAST(d AS TIMESTAMP_NTZ) | d + INTERVAL 1 DAY | d - INTERVAL 24 HOURS
 d + INTERVAL 90 MINUTES | d + INTERVAL 1 MONTH | n + INTERVAL 1 DAY | d = n | d >= day | n > day
+d < TIMESTAMP'2024-03-10 03:00:00Z' | CAST(d AS TIMESTAMP) | n < TIMESTAMP'2024-03-10 03:00:00Z'
 d < TIMESTAMP'2024-03-10 03:00:00' | d < '2024-03-10 03:00:00' | day = CAST(d AS DATE)
 date_format(d, 'yyyy-MM-dd HH:mm') | date_format(n, 'HH:mm') | date_trunc('DAY', d)
 unix_micros(d) | unix_date(day) | coalesce(d, TIMESTAMP'2024-01-01 00:00:00')

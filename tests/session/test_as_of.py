@@ -58,6 +58,8 @@ def test_a_live_select_says_what_a_view_says(db: Session, of: str) -> None:
     view = db.view("w")
     snapshot = sorted(tuple(row.values()) for row in view.snapshot().toArrow().to_pylist())
     assert rows(db, f"SELECT * FROM {of}") == snapshot == [("b", 3)]
+    assert rows(db, f"SELECT COMPLETE * FROM {of}") == snapshot
+    assert rows(db, f"SELECT COMPLETE * FROM {of} WHERE n > 5") == []
     changes = sorted(tuple(row.values()) for row in view.changes().toArrow().to_pylist())
     assert rows(db, f"SELECT STREAMED * FROM {of}") == changes
     assert max(change[-1] for change in changes) < 15

@@ -24,6 +24,7 @@ ROWS = [("a", 1, 1), ("b", 2, 2), (None, 3, 3)]
 CHAINS: dict[str, tuple[str, list[Any]]] = {
     "additions": (f"SELECT {'+'.join(['v'] * 240)} AS x FROM s", [240, 480, 720]),
     "roots": (f"SELECT {'+'.join(['sqrt(v*v)'] * 260)} AS x FROM s", [260.0, 520.0, 780.0]),
+    "constants": (f"SELECT {'+'.join(['1'] * 300)} AS x FROM s WHERE v = 1", [300]),
     "texts": (f"SELECT length({'||'.join(['k'] * 600)}) AS x FROM s", [600, 600, None]),
     "texts_in_texts": (
         f"SELECT upper(k || {'||'.join(['v'] * 40)} || upper({'||'.join(['k'] * 40)})) AS x FROM s",
@@ -125,7 +126,7 @@ def test_long_statements_work_at_once_and_as_views_that_are_reopened(
         for name, (text, _) in CHAINS.items():
             db.sql(f"CREATE VIEW {name} AS {text}")
         db.source("s").append(ROWS)
-        for name in ("texts", "branches", "unions"):
+        for name in ("constants", "texts", "branches", "unions"):
             text, expected = CHAINS[name]
             found = from_below(500, partial(answer, db, text))
             assert sorted(found, key=str) == sorted(expected, key=str), name
