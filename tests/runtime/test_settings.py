@@ -20,8 +20,11 @@ from penstock.errors import PenstockError
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import Jobs, SparkJobs
 from penstock.runtime.options import Options
+from penstock.runtime.task import Report, StepSpec
 from penstock.session.session import Session
 from penstock.testing.driver_jobs import DriverJobs
+from penstock.testing.engine_runs import LocalJobs
+from penstock.testing.local_session import local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -183,6 +186,30 @@ def test_differential_expressions(settings: Mapping[str, str], spark: SparkSessi
     for text, wanted, value in zip(composed, expected.columns, found, strict=True):
         assert (value.type, str(value.to_pylist())) == (wanted.type, str(wanted.to_pylist())), text
     assert {name: mine.conf.get(name) for name in settings} == settings
+
+
+def test_a_cluster_grows_and_shrinks_while_a_session_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    step = LocalJobs.step
+
+    def watched(jobs: LocalJobs, spec: StepSpec) -> list[Report]:
+        seen.append(spec.tasks)
+        return step(jobs, spec)
+
+    monkeypatch.setattr(LocalJobs, "step", watched)
+    with local_session(tmp_path) as db:
+        db.sql("CREATE SOURCE s (k INT, t INT) EVENT TIME t")
+        db.sql("CREATE VIEW v AS SELECT k, count(*) AS n FROM s GROUP BY k")
+        for time, tasks in enumerate((3, 1, 5)):
+            monkeypatch.setattr(LocalJobs, "parallelism", tasks)
+            db.source("s").append([(k, time) for k in range(20)])
+            db.source("s").advance(time + 1)
+            db.step()
+        found = db.view("v").snapshot().toArrow().to_pylist()
+    assert seen == [3, 1, 5]
+    assert sorted((row["k"], row["n"]) for row in found) == [(k, 3) for k in range(20)]
 
 
 MIXED = {

@@ -14,6 +14,7 @@ import pytest
 
 import penstock
 from penstock.sql import parse
+from penstock.testing.local_session import local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -115,6 +116,22 @@ def test_an_error_quotes_the_line_around_it() -> None:
 def test_a_percentile_without_its_fraction() -> None:
     with pytest.raises(penstock.PlanError, match=r"write percentile\(x, 0.5\)"):
         penstock.check("SELECT percentile(DISTINCT DISTINCT v, 0.5) FROM s", {"s": "v INT"})
+
+
+def test_a_long_view_is_opened_from_deep_in_a_stack(tmp_path: Path) -> None:
+    with local_session(tmp_path) as db:
+        db.sql(SOURCE)
+        db.sql(f"CREATE VIEW x AS SELECT {'+'.join(['v'] * 160)} AS x FROM s")
+    from_below(700, lambda: local_session(tmp_path)).close()
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 267_000, f"SELECT {'x' * 267_000} FROM s", f"SELECT '{'x' * 267_000} FROM s"]
+)
+def test_an_error_is_shorter_than_a_screen(text: str) -> None:
+    with pytest.raises(penstock.PenstockError) as found:
+        penstock.check(text, {"s": "v INT"})
+    assert len(str(found.value)) < 2_000
 
 
 @pytest.mark.spark
