@@ -96,6 +96,14 @@ def test_changes_as_of_a_time_are_those_up_to_it(db: Session) -> None:
     assert rows(db, "SELECT STREAMED * FROM w AS OF 5") == [("+", "a", 1, 0), ("u", "a", 3, 3)]
 
 
+def test_what_a_pipe_is_told_as_is_said_in_its_first_select(db: Session) -> None:
+    live(db)
+    changes = rows(db, "SELECT STREAMED n FROM w")
+    assert rows(db, "SELECT STREAMED n FROM w |> WHERE n > 0") == changes
+    assert rows(db, "SELECT STREAMED k, n FROM w |> SELECT n") == changes
+    assert rows(db, "SELECT COMPLETE n FROM w |> AGGREGATE sum(n) AS q") == [(3,)]
+
+
 def test_as_of_end_is_what_there_would_be_if_no_more_rows_came(db: Session) -> None:
     live(db)
     assert rows(db, "SELECT * FROM w AS OF END") == []

@@ -25,13 +25,20 @@ class PipeParser(WordParser):
     }
 
     def _parse_pipe_syntax_query(self, query: exp.Query) -> exp.Query | None:
-        """A pipe goes on with the answer of the query before it, and not with its FROM."""
+        """A pipe goes on with the answer of the query before it, and not with its FROM.
+
+        STREAMED and its like, in a first SELECT without parentheses, are said of the whole pipe.
+        """
+        output = query.args.get("output")
+        query.set("output", None)
         if isinstance(query, exp.Select) and not _is_all_of_from(query):
             query = self._build_pipe_cte(query=query, expressions=[exp.Star()])
         answer = super()._parse_pipe_syntax_query(query)
         if self._curr.token_type in self.SET_OPERATIONS:
             word = self._curr.text.upper()
             self.refuse(f"Write |> {word} (SELECT ...) where a pipe goes on.", self._curr)
+        if answer is not None and output is not None:
+            answer.set("output", output)
         return answer
 
     def _parse_pipe_syntax_limit(self, query: exp.Select) -> exp.Select:
