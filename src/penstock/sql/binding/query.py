@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
@@ -524,7 +526,14 @@ class QueryBinder:
             for row in rows[1:]:
                 wanted = self.b.scalars.common_type(first, row[i], tree)
                 first = Constant(None, wanted)
-            columns[f"col{i + 1}"] = pa.array([row[i].value for row in rows], first.type)
+            try:
+                columns[f"col{i + 1}"] = _column_of([row[i].value for row in rows], first.type)
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                self.b.complaints.wrong(
+                    f"The values of column {i + 1} are of several types. Write CAST(x AS type) "
+                    "around those of the other types.",
+                    tree,
+                )
         table = pa.table(columns)
         name = tree.sql()
         self.b.constants[name] = table
@@ -564,6 +573,11 @@ def as_stream(plan: Node, output: str) -> Node:
         case "RSTREAM":
             return rstream(plan)
     return plan
+
+
+def _column_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    whole = [float(v) if isinstance(v, Decimal) else v for v in values]
+    return pa.array(whole if pa.types.is_floating(kind) else values, kind)
 
 
 def _fields(row: exp.Expr) -> list[exp.Expr]:
