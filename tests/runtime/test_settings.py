@@ -20,8 +20,11 @@ from penstock.errors import PenstockError
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import Jobs, SparkJobs
 from penstock.runtime.options import Options
+from penstock.runtime.task import Report, StepSpec
 from penstock.session.session import Session
 from penstock.testing.driver_jobs import DriverJobs
+from penstock.testing.engine_runs import LocalJobs
+from penstock.testing.local_session import local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -72,6 +75,7 @@ SOUND = """
 hour(d) | minute(d) | CAST(d AS DATE) | CAST(d AS STRING) | CAST(day AS TIMESTAMP) | to_date(d)
 CAST(n AS TIMESTAMP) | CAST(d AS TIMESTAMP_NTZ) | d + INTERVAL 1 DAY | d - INTERVAL 24 HOURS
 d + INTERVAL 90 MINUTES | d + INTERVAL 1 MONTH | n + INTERVAL 1 DAY | d = n | d >= day | n > day
+d < TIMESTAMP'2024-03-10 03:00:00Z' | CAST(d AS TIMESTAMP) | n < TIMESTAMP'2024-03-10 03:00:00Z'
 d < TIMESTAMP'2024-03-10 03:00:00' | d < '2024-03-10 03:00:00' | day = CAST(d AS DATE)
 date_format(d, 'yyyy-MM-dd HH:mm') | date_format(n, 'HH:mm') | date_trunc('DAY', d)
 unix_micros(d) | unix_date(day) | coalesce(d, TIMESTAMP'2024-01-01 00:00:00')
@@ -182,6 +186,30 @@ def test_differential_expressions(settings: Mapping[str, str], spark: SparkSessi
     for text, wanted, value in zip(composed, expected.columns, found, strict=True):
         assert (value.type, str(value.to_pylist())) == (wanted.type, str(wanted.to_pylist())), text
     assert {name: mine.conf.get(name) for name in settings} == settings
+
+
+def test_a_cluster_grows_and_shrinks_while_a_session_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+    step = LocalJobs.step
+
+    def watched(jobs: LocalJobs, spec: StepSpec) -> list[Report]:
+        seen.append(spec.tasks)
+        return step(jobs, spec)
+
+    monkeypatch.setattr(LocalJobs, "step", watched)
+    with local_session(tmp_path) as db:
+        db.sql("CREATE SOURCE s (k INT, t INT) EVENT TIME t")
+        db.sql("CREATE VIEW v AS SELECT k, count(*) AS n FROM s GROUP BY k")
+        for time, tasks in enumerate((3, 1, 5)):
+            monkeypatch.setattr(LocalJobs, "parallelism", tasks)
+            db.source("s").append([(k, time) for k in range(20)])
+            db.source("s").advance(time + 1)
+            db.step()
+        found = db.view("v").snapshot().toArrow().to_pylist()
+    assert seen == [3, 1, 5]
+    assert sorted((row["k"], row["n"]) for row in found) == [(k, 3) for k in range(20)]
 
 
 MIXED = {

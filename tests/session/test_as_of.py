@@ -58,6 +58,8 @@ def test_a_live_select_says_what_a_view_says(db: Session, of: str) -> None:
     view = db.view("w")
     snapshot = sorted(tuple(row.values()) for row in view.snapshot().toArrow().to_pylist())
     assert rows(db, f"SELECT * FROM {of}") == snapshot == [("b", 3)]
+    assert rows(db, f"SELECT COMPLETE * FROM {of}") == snapshot
+    assert rows(db, f"SELECT COMPLETE * FROM {of} WHERE n > 5") == []
     changes = sorted(tuple(row.values()) for row in view.changes().toArrow().to_pylist())
     assert rows(db, f"SELECT STREAMED * FROM {of}") == changes
     assert max(change[-1] for change in changes) < 15
@@ -92,6 +94,14 @@ def test_as_of_has_many_spellings(db: Session) -> None:
 def test_changes_as_of_a_time_are_those_up_to_it(db: Session) -> None:
     live(db)
     assert rows(db, "SELECT STREAMED * FROM w AS OF 5") == [("+", "a", 1, 0), ("u", "a", 3, 3)]
+
+
+def test_what_a_pipe_is_told_as_is_said_in_its_first_select(db: Session) -> None:
+    live(db)
+    changes = rows(db, "SELECT STREAMED n FROM w")
+    assert rows(db, "SELECT STREAMED n FROM w |> WHERE n > 0") == changes
+    assert rows(db, "SELECT STREAMED k, n FROM w |> SELECT n") == changes
+    assert rows(db, "SELECT COMPLETE n FROM w |> AGGREGATE sum(n) AS q") == [(3,)]
 
 
 def test_as_of_end_is_what_there_would_be_if_no_more_rows_came(db: Session) -> None:

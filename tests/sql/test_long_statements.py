@@ -14,6 +14,7 @@ import pytest
 
 import penstock
 from penstock.sql import parse
+from penstock.testing.local_session import local_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,6 +25,7 @@ ROWS = [("a", 1, 1), ("b", 2, 2), (None, 3, 3)]
 CHAINS: dict[str, tuple[str, list[Any]]] = {
     "additions": (f"SELECT {'+'.join(['v'] * 240)} AS x FROM s", [240, 480, 720]),
     "roots": (f"SELECT {'+'.join(['sqrt(v*v)'] * 260)} AS x FROM s", [260.0, 520.0, 780.0]),
+    "constants": (f"SELECT {'+'.join(['1'] * 300)} AS x FROM s WHERE v = 1", [300]),
     "texts": (f"SELECT length({'||'.join(['k'] * 600)}) AS x FROM s", [600, 600, None]),
     "texts_in_texts": (
         f"SELECT upper(k || {'||'.join(['v'] * 40)} || upper({'||'.join(['k'] * 40)})) AS x FROM s",
@@ -116,6 +118,22 @@ def test_a_percentile_without_its_fraction() -> None:
         penstock.check("SELECT percentile(DISTINCT DISTINCT v, 0.5) FROM s", {"s": "v INT"})
 
 
+def test_a_long_view_is_opened_from_deep_in_a_stack(tmp_path: Path) -> None:
+    with local_session(tmp_path) as db:
+        db.sql(SOURCE)
+        db.sql(f"CREATE VIEW x AS SELECT {'+'.join(['v'] * 160)} AS x FROM s")
+    from_below(700, lambda: local_session(tmp_path)).close()
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 267_000, f"SELECT {'x' * 267_000} FROM s", f"SELECT '{'x' * 267_000} FROM s"]
+)
+def test_an_error_is_shorter_than_a_screen(text: str) -> None:
+    with pytest.raises(penstock.PenstockError) as found:
+        penstock.check(text, {"s": "v INT"})
+    assert len(str(found.value)) < 2_000
+
+
 @pytest.mark.spark
 def test_long_statements_work_at_once_and_as_views_that_are_reopened(
     spark: SparkSession, tmp_path: Path
@@ -125,7 +143,7 @@ def test_long_statements_work_at_once_and_as_views_that_are_reopened(
         for name, (text, _) in CHAINS.items():
             db.sql(f"CREATE VIEW {name} AS {text}")
         db.source("s").append(ROWS)
-        for name in ("texts", "branches", "unions"):
+        for name in ("constants", "texts", "branches", "unions"):
             text, expected = CHAINS[name]
             found = from_below(500, partial(answer, db, text))
             assert sorted(found, key=str) == sorted(expected, key=str), name

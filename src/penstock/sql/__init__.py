@@ -4,7 +4,7 @@
                │                         │
                └── dialect ──────────────┘
                       │
-                      └── statement_parser ── query_parser ── word_parser
+                      └── statement_parser ── query_parser ── pipe_parser ── word_parser
 
 The only room that knows sqlglot.
 """

@@ -14,10 +14,9 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from penstock.sql.arguments import unread_argument
-from penstock.sql.row_order import limited, put_limit
+from penstock.sql.pipe_parser import PipeParser
 from penstock.sql.statements import Emit, Output
 from penstock.sql.text import Span, one_of, span_of
-from penstock.sql.word_parser import WordParser
 
 T = TypeVar("T")
 E = TypeVar("E", bound=exp.Expr)
@@ -83,22 +82,15 @@ BUILDING = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """How sqlglot fails to build a function of its arguments."""
 
 
-class QueryParser(WordParser):
+class QueryParser(PipeParser):
     NO_PAREN_FUNCTION_PARSERS: t.ClassVar = {
-        **WordParser.NO_PAREN_FUNCTION_PARSERS,
+        **PipeParser.NO_PAREN_FUNCTION_PARSERS,
         "ANY": lambda self: self._parse_any(),
         "NOW": lambda self: self._parse_now(),
     }
-    PIPE_SYNTAX_TRANSFORM_PARSERS: t.ClassVar = {
-        **WordParser.PIPE_SYNTAX_TRANSFORM_PARSERS,
-        "AS": lambda self, query: self._parse_pipe_as(query),
-        "DISTINCT": lambda self, query: self._parse_pipe_distinct(query),
-        "DROP": lambda self, query: self._parse_pipe_drop(query),
-        "SET": lambda self, _: self.refuse("Write |> SELECT and all columns instead of |> SET."),
-    }
     STRICT_CAST: t.ClassVar = True
     SUPPORTS_TABLE_QUERY: t.ClassVar = True
-    SET_OP_MODIFIERS: t.ClassVar = {*WordParser.SET_OP_MODIFIERS, "emit"}
+    SET_OP_MODIFIERS: t.ClassVar = {*PipeParser.SET_OP_MODIFIERS, "emit"}
 
     # Relations: a table or a query, its window and what it is synchronized by
 
@@ -424,78 +416,6 @@ class QueryParser(WordParser):
         if not any(condition.args.get(key) for key in ("expressions", "query", "unnest", "field")):
             self.refuse("IN needs a list that is not empty, or a query.", self._prev)
         return condition
-
-    def _parse_pipe_syntax_limit(self, query: exp.Select) -> exp.Select:
-        """What follows reads only the rows that are left, and a limit may follow another."""
-        if limited(query) and not query.args.get("order"):
-            query = self._build_pipe_cte(query=query, expressions=[exp.Star()])
-        limit, offset = self._parse_limit(), self._parse_offset()
-        put_limit(query, limit, offset, lambda message, at: self.refuse(message, span_of(at)))
-        if not self._match(TokenType.PIPE_GT, advance=False):
-            return query
-        return self._build_pipe_cte(query=query, expressions=[exp.Star()])
-
-    def _parse_pipe_syntax_select(self, query: exp.Select) -> exp.Select:
-        """A select list, and nothing that would begin a query of its own."""
-        start = self._curr
-        select = self._parse_select(consume_pipe=False)
-        parts = {key for key, value in select.args.items() if value} if select else set()
-        if not isinstance(select, exp.Select) or parts - {"expressions", "distinct", "hint"}:
-            self.refuse(
-                "After |> SELECT there is a select list and no more. Go on with |> WHERE, "
-                "|> AGGREGATE ... GROUP BY, |> ORDER BY or |> LIMIT.",
-                start,
-            )
-        query = query.select(*select.expressions, append=False)
-        query.set("distinct", select.args.get("distinct"))
-        return self._build_pipe_cte(query=query, expressions=[exp.Star()])
-
-    def _parse_pipe_as(self, query: exp.Select) -> exp.Select:
-        """A name for what there is so far, which hides the names before."""
-        alias = self._parse_table_alias()
-        if alias is None or alias.columns:
-            self.complain("a name after |> AS")
-        step = self._build_pipe_cte(query=query, expressions=[exp.Star()])
-        step.args["from_"].this.set("alias", alias)
-        return step
-
-    def _parse_pipe_distinct(self, query: exp.Select) -> exp.Select:
-        self._advance()
-        return self._build_pipe_cte(query=query.distinct(copy=False), expressions=[exp.Star()])
-
-    def _parse_pipe_drop(self, query: exp.Select) -> exp.Select:
-        self._advance()
-        columns = self._parse_csv(lambda: self._parse_id_var(any_token=False))
-        if not columns:
-            self.complain("the columns to leave out", "Write |> DROP a, b.")
-        query = query.select(exp.Star(except_=columns), append=False)
-        return self._build_pipe_cte(query=query, expressions=[exp.Star()])
-
-    def _parse_pipe_syntax_join(self, query: exp.Query) -> exp.Query | None:
-        join = self._parse_join()
-        if join is None or not isinstance(query, exp.Select):
-            return query if join is not None else None
-        if query.args.get("where") and join.side in ("RIGHT", "FULL"):  # it filters before
-            query = self._build_pipe_cte(query=query, expressions=[exp.Star()])
-        return query.join(join, copy=False)
-
-    def _parse_pipe_syntax_aggregate_group_order_by(
-        self, query: exp.Select, group_by_exists: bool = True
-    ) -> exp.Select:
-        """Its numbers would count columns of the input, and its names are those of columns."""
-        first = self._curr
-        query = super()._parse_pipe_syntax_aggregate_group_order_by(query, group_by_exists)
-        group = query.args.get("group")
-        for key in group.expressions if group is not None and group_by_exists else ():
-            if isinstance(key, exp.Literal) and not key.is_string:
-                self.refuse(
-                    f"GROUP BY {key.this} after |> AGGREGATE is a column of its input by number. "
-                    "Write the name of the column.",
-                    first,
-                )
-            if isinstance(key, exp.Identifier):
-                key.replace(exp.column(key.copy()))
-        return query
 
     def _parse_function_call(
         self,

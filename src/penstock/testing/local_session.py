@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import pyarrow as pa
 
+from penstock.boundary import headroom
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
 from penstock.session import Session
@@ -22,7 +23,9 @@ def local_session(directory: Path, options: Options | None = None) -> Session:
 
     Snapshots, changes and histories have no other method than `toArrow()`.
     """
-    session = Session(Engine(directory, LocalJobs(), options or Options()), cast(Any, LocalSpark()))
+    with headroom():
+        engine = Engine(directory, LocalJobs(), options or Options())
+    session = Session(engine, cast(Any, LocalSpark()))
     session.analyser = cast(Any, LocalAnalyser())
     return session
 

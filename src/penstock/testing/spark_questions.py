@@ -160,8 +160,7 @@ class SparkQuestions(SparkQueries):
 
     def _piped(self, depth: int) -> Query:
         """A query as a pipe of operators."""
-        source, scope = self._from(0)
-        text = f"FROM {source}"
+        text, scope = self._piped_from()
         scope = [c for c in scope if c.kind != MAP]
         steps = ("where", "where", "select", "extend", "aggregate", "limit", "join", "as", "union")
         for _ in range(self.rng.randint(1, 3)):
@@ -206,6 +205,16 @@ class SparkQuestions(SparkQueries):
         items, columns = self._items([self.value(scope, k, 1) for k in kinds], kinds)
         return Query(f"{text} |> SELECT {items}", columns)
 
+    def _piped_from(self) -> tuple[str, list[Column]]:
+        """What a pipe begins with: FROM, or a query that is written out."""
+        if self.chance(0.3):
+            plain = self._select(0, plain=True)
+            query = self.rng.choice((plain, plain, self.query(1)))
+            text = query.text if query is plain and self.chance(0.7) else f"({query.text})"
+            return text, list(query.columns)
+        source, scope = self._from(0)
+        return f"FROM {source}", scope
+
     def _piped_groups(self, text: str, scope: list[Column]) -> tuple[str, list[Column]]:
         kinds = self.some(1, 2, lambda: self.rng.choice(KINDS))
         items, columns = self._items([self.aggregate(scope, kind) for kind in kinds], kinds)
@@ -214,6 +223,6 @@ class SparkQuestions(SparkQueries):
             return text, list(columns)
         key = self.rng.choice(scope)
         if self.chance(0.3):
-            return f"{text} GROUP BY {self.rng.randint(1, 1)}", list(columns)
+            return f"{text} GROUP BY {self.rng.randint(1, 2)}", list(columns)
         name = self.fresh("c")
         return f"{text} GROUP BY {key.name} AS {name}", [Column(name, key.kind), *columns]

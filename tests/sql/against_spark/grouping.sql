@@ -54,6 +54,9 @@ SELECT k, at, sum(v) OVER (w1) FROM g WINDOW w1 AS (PARTITION BY k ORDER BY at);
 SELECT k, sum(n) OVER w1 AS m FROM (SELECT k, count(*) AS n FROM g GROUP BY k) AS q WINDOW w1 AS (ORDER BY n, k);
 SELECT k, sum(sum(v)) OVER w1 AS m FROM g GROUP BY k WINDOW w1 AS (ORDER BY k);
 SELECT k, h FROM g WINDOW w1 AS (PARTITION BY k ORDER BY at) QUALIFY row_number() OVER w1 = 1;
+SELECT k, rank() OVER (ORDER BY k) AS n FROM g GROUP BY k;
+SELECT g.k, h, rank() OVER (PARTITION BY k ORDER BY h, count(*) DESC) AS n FROM g GROUP BY ROLLUP(k, h);
+SELECT upper(k) AS u, sum(count(*)) OVER (ORDER BY upper(k)) AS n FROM g GROUP BY upper(k);
 -- REFUSED
 SELECT k, sum(v) OVER w2 FROM g WINDOW w1 AS (PARTITION BY k);
 -- REFUSED

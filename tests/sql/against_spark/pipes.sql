@@ -27,8 +27,56 @@ FROM r |> SELECT a FROM s;
 FROM r |> SELECT a WHERE a = 1;
 -- REFUSED
 FROM r |> SET a = a + 1;
--- REFUSED
+
+-- a number after AGGREGATE ... GROUP BY is that of a column of what is grouped
 FROM r |> AGGREGATE count(*) AS n GROUP BY 1;
+FROM r |> AGGREGATE count(*) AS n GROUP BY 2, (1) |> WHERE b = 'x' |> SELECT n, a;
+FROM r |> EXTEND t + 1 AS z |> AGGREGATE max(c) AS n GROUP BY 6;
+FROM r |> SELECT b, a |> AGGREGATE sum(a) AS n GROUP BY 1 |> AGGREGATE sum(n) AS q GROUP BY 1;
+FROM r AS x JOIN s AS y ON x.a = y.a |> AGGREGATE count(*) AS n GROUP BY 6 |> SELECT a, n;
+FROM r JOIN s USING (a) |> AGGREGATE count(*) AS n GROUP BY 1;
+FROM s FULL JOIN r USING (a, b) |> AGGREGATE count(*) AS n GROUP BY 2, 1;
+FROM r |> AS q |> AGGREGATE count(*) AS n GROUP BY 2 |> SELECT q.b, n;
+FROM r |> AGGREGATE GROUP BY 2;
+FROM r |> AGGREGATE max(a) AS n GROUP BY 1 + 1 AS g;
+FROM r |> AGGREGATE max(a) AS n GROUP BY 2 AS g;
+FROM r |> AGGREGATE max(a) AS n GROUP BY 1.5;
+-- REFUSED
+FROM r |> AGGREGATE count(*) AS n GROUP BY 0;
+-- REFUSED
+FROM r |> AGGREGATE count(*) AS n GROUP BY 6;
+-- REFUSED
+FROM r |> AGGREGATE count(*) AS n GROUP BY -1;
+-- REFUSED
+FROM r |> AGGREGATE count(*) AS n GROUP BY ROLLUP(1, 2);
+-- REFUSED
+FROM r |> AGGREGATE count(*) AS n GROUP AND ORDER BY b;
+
+-- a pipe goes on with the answer of the query before it
+SELECT DISTINCT b FROM r |> AGGREGATE count(*) AS n;
+SELECT DISTINCT b FROM r |> EXTEND 1 AS o;
+SELECT a AS z FROM r |> AGGREGATE count(*) AS n GROUP BY z;
+SELECT a, t FROM r |> AGGREGATE count(*) AS n GROUP BY 2;
+SELECT b, count(*) AS n FROM r GROUP BY b |> AGGREGATE count(*) AS q;
+SELECT b, count(*) AS n FROM r GROUP BY b |> WHERE n > 1;
+SELECT max(a) AS q FROM r |> SELECT q + 1 AS w;
+SELECT a, sum(t) OVER (PARTITION BY b) AS q FROM r |> WHERE a = 1;
+SELECT a, rank() OVER (ORDER BY t) AS q FROM r QUALIFY q > 1 |> WHERE a = 1;
+(SELECT b, t FROM r ORDER BY t LIMIT 2) |> WHERE t > 1;
+SELECT b, t FROM r |> ORDER BY t |> LIMIT 2 |> WHERE t > 1;
+SELECT b FROM r UNION ALL SELECT b FROM s |> AGGREGATE count(*) AS n;
+SELECT b FROM r |> AGGREGATE count(*) AS n |> UNION ALL (SELECT 7);
+SELECT t, b FROM r |> WHERE b = 'x' ORDER BY t DESC LIMIT 1;
+SELECT x.b FROM r AS x |> WHERE x.b = 'x';
+SELECT b FROM r WHERE a = 1 |> JOIN s AS y ON r.b = y.b |> SELECT y.d;
+SELECT * FROM (SELECT DISTINCT b FROM r |> AGGREGATE count(*) AS n) AS z;
+WITH w AS (SELECT DISTINCT b FROM r) SELECT DISTINCT b FROM w |> AGGREGATE count(*) AS n;
+-- REFUSED
+SELECT a AS q FROM r AS x |> WHERE x.b = 'x';
+-- REFUSED
+SELECT b FROM r WHERE a = 1 |> SELECT a;
+-- REFUSED
+SELECT b FROM r |> AGGREGATE count(*) AS n UNION ALL SELECT 7;
 
 -- a LIMIT goes by the ORDER BY of what it reads
 FROM r |> ORDER BY t DESC |> SELECT t, a |> LIMIT 2;

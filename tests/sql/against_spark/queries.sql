@@ -63,10 +63,13 @@ SELECT sum(v) AS c FROM a GROUP BY k HAVING c > 5;
 SELECT k AS v, v AS k FROM a ORDER BY v, k LIMIT 3;
 SELECT DISTINCT k FROM a ORDER BY k DESC LIMIT 2;
 FROM a |> AGGREGATE count(*) AS c GROUP BY k;
--- REFUSED
 FROM a |> AGGREGATE count(*) AS c GROUP BY 1;
--- REFUSED
 FROM a |> AGGREGATE sum(v) AS x, count(*) AS c GROUP BY 2, s;
+VALUES (1.5), (2e0), (3);
+-- REFUSED
+VALUES ('b', 'a'), (2, 1);
+-- REFUSED
+VALUES (DATE'2024-01-01'), ('2024-01-02');
 FROM a |> AGGREGATE count(*) AS c;
 FROM a |> AGGREGATE count(*) AS c GROUP BY k + 1 AS g;
 FROM a |> WHERE k = 1 |> SELECT v, t |> AGGREGATE max(t) AS m GROUP BY v;

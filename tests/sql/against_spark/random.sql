@@ -23,6 +23,5 @@ SELECT * FROM a RIGHT JOIN (SELECT 2 AS t) AS b USING (t);
 FROM a |> ORDER BY t |> LIMIT 1 |> WHERE t > 1 |> SELECT t;
 FROM a |> ORDER BY t DESC |> LIMIT 2 |> AGGREGATE count(*) AS c, min(t) AS m;
 FROM a |> ORDER BY t |> LIMIT 2 |> SELECT t, k;
--- REFUSED
 FROM a |> WHERE k = 1 |> FULL JOIN b ON a.t = b.t |> SELECT a.t;
 SELECT (k * -0e0) AS z, count(*) AS c FROM a GROUP BY 1;

@@ -233,6 +233,7 @@ READ: dict[type[exp.Expr], Clauses] = {
         refused={"first": ("KEEP", "Write max_by(x, y), or rank rows in a query in FROM.")},
     ),
     exp.WindowSpec: reads("kind start start_side end end_side exclude"),
+    exp.PositionalColumn: ONE,
     exp.Star: reads("except_ replace rename", refused={"ilike": ("* ILIKE", COLUMNS)}),
     # what is in all expressions
     exp.Identifier: reads(

@@ -328,7 +328,7 @@ class Grouping:
                 return node
             if isinstance(node, exp.Grouping | exp.GroupingId):
                 return self._mark(node, by_text, keys, marks)
-            text = node.sql()
+            text = "" if isinstance(node, exp.Ordered) else node.sql()  # it may read as its key
             if text in by_text and (names_in(node) or (keys.marked and _is_value(node))):
                 return bound_column(by_text[text], node)
             if text in calls and list(aggregates_in(node)) == [node]:

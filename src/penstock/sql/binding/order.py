@@ -40,6 +40,8 @@ def _by_name(key: exp.Expr, tree: exp.Expr) -> exp.Expr:
     own = {item.alias.lower() for item in aliases}
 
     def named(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Identifier):
+            return node  # a part of a name
         if isinstance(node, exp.Column) and not node.table and node.name.lower() in own:
             return node
         found = names.get(node.sql())

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from typing import Any
 
 import pyarrow as pa
 from sqlglot import exp
@@ -244,6 +246,10 @@ class QueryBinder:
             if isinstance(star, exp.Star):
                 outputs += self._starred(item, star, scope)
                 continue
+            if isinstance(item, exp.PositionalColumn):
+                numbered = self.b.names.numbered(item, scope)
+                outputs.append((numbered.name, self.b.names.of_star(numbered, item)))
+                continue
             name = item.alias or self._name_of(item)
             inner = item.this if isinstance(item, exp.Alias) else item
             resolved = self.b.names.resolve(inner, replace(scope, aliases=aliases))
@@ -266,14 +272,8 @@ class QueryBinder:
             if not any(item.name.lower() == column.name.lower() for item in items):
                 self.b.complaints.unknown("column", column.name, [i.name for i in items], column)
             left_out[column.name.lower()] = column
-        return [(i.name, self._of_star(i, item)) for i in items if i.name.lower() not in left_out]
-
-    def _of_star(self, item: Item, star: exp.Expr) -> exp.Expr:
-        if item.tree is not None:
-            return placed(item.tree.copy(), star)
-        column = bound_column(item.column, star)
-        column.meta["name"] = item.name
-        return column
+        kept_items = [i for i in items if i.name.lower() not in left_out]
+        return [(i.name, self.b.names.of_star(i, item)) for i in kept_items]
 
     def _name_of(self, item: exp.Expr) -> str:
         match unwrapped(item):
@@ -526,7 +526,14 @@ class QueryBinder:
             for row in rows[1:]:
                 wanted = self.b.scalars.common_type(first, row[i], tree)
                 first = Constant(None, wanted)
-            columns[f"col{i + 1}"] = pa.array([row[i].value for row in rows], first.type)
+            try:
+                columns[f"col{i + 1}"] = _column_of([row[i].value for row in rows], first.type)
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                self.b.complaints.wrong(
+                    f"The values of column {i + 1} are of several types. Write CAST(x AS type) "
+                    "around those of the other types.",
+                    tree,
+                )
         table = pa.table(columns)
         name = tree.sql()
         self.b.constants[name] = table
@@ -566,6 +573,11 @@ def as_stream(plan: Node, output: str) -> Node:
         case "RSTREAM":
             return rstream(plan)
     return plan
+
+
+def _column_of(values: Sequence[Any], kind: pa.DataType) -> pa.Array:
+    whole = [float(v) if isinstance(v, Decimal) else v for v in values]
+    return pa.array(whole if pa.types.is_floating(kind) else values, kind)
 
 
 def _fields(row: exp.Expr) -> list[exp.Expr]:

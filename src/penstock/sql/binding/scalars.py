@@ -226,12 +226,13 @@ class Scalars:
 
     def _expr(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
         tree = unwrapped(tree)
-        simple = self._simple(tree, schema) if _depth(tree) <= MOST_SIMPLE else None
+        shallow = _is_constant(tree) or _depth(tree) <= MOST_SIMPLE
+        simple = self._simple(tree, schema) if shallow else None
         return self._opaque(tree, schema) if simple is None else simple
 
     def _simple(self, tree: exp.Expr, schema: pa.Schema) -> Expr | None:
         """The tree in simple functions, where all of it has them."""
-        if not any(map(is_bound, tree.walk())):
+        if _is_constant(tree):
             found = self._constant(tree)
             return None if pa.types.is_nested(found.type) else found
         try:
@@ -477,6 +478,10 @@ def _operands(tree: exp.Expr) -> list[exp.Expr]:
             tree = tree.this
             parts = [*tree.iter_expressions(), *parts[1:]]
     return parts
+
+
+def _is_constant(tree: exp.Expr) -> bool:
+    return not any(map(is_bound, tree.walk()))
 
 
 def _depth(tree: exp.Expr) -> int:

@@ -94,7 +94,28 @@ class Names:
         root = exp.Paren(this=tree.copy())
         for column in list(columns_of(root.this)):
             column.replace(self._resolved(column, scope))
+        for number in list(root.find_all(exp.PositionalColumn)):
+            number.replace(self.of_star(self.numbered(number, scope), number))
         return root.this
+
+    def numbered(self, number: exp.PositionalColumn, scope: Scope) -> Item:
+        """The column of FROM that a pipe groups by the number of."""
+        items = scope.visible()
+        place = int(number.this.to_py())
+        if not 1 <= place <= len(items):
+            self.complaints.wrong(
+                f"There is no column {place} in what is grouped, which has {len(items)}.",
+                number.this,
+            )
+        return items[place - 1]
+
+    def of_star(self, item: Item, at: exp.Expr) -> exp.Expr:
+        """One of the columns that a star stands for."""
+        if item.tree is not None:
+            return placed(item.tree.copy(), at)
+        column = bound_column(item.column, at)
+        column.meta["name"] = item.name
+        return column
 
     def _resolved(self, column: exp.Column, scope: Scope) -> exp.Expr:
         parts = column.parts
