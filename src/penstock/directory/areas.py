@@ -90,7 +90,7 @@ def is_of_source(spec: AreaSpec) -> bool:
 def references(manifest: Manifest) -> Iterator[tuple[str, RunRef, bool]]:
     """Every run that is named: the area that it is of, and whether it must be in that area's order.
 
-    What views hold and published may be in none, nor what sinks are due of views that were replaced.
+    What views hold and published may be in none, and so may what sinks are due of replaced views.
     """
     for name, area in manifest.areas.items():
         for ref in area.refs:

@@ -298,11 +298,11 @@ def _advanced(building: Building, manifest: Manifest) -> None:
         problem = problem_of(error)
         if problem is None:
             raise
-        names = one_of([repr(name) for name in building.views])
-        verb = "fails on the rows that are kept; replace or drop the one that fails first"
-        if len(building.views) == 1:
-            verb = "fails on the rows that are kept"
-        raise problem.error(f"view {names} {verb}. Everything stays as it was") from error
+        names = ", ".join(map(repr, building.views))
+        who = f"view {names} fails on the rows that are kept"
+        if len(building.views) > 1:
+            who = f"of {names}, which are built together, one fails; replace or drop that one first"
+        raise problem.error(f"{who}. Everything stays as it was") from error
 
 
 def _last_moment(manifest: Manifest) -> int:
