@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from itertools import cycle
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -13,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.algebra.plan import Distinct, Scan
-from penstock.errors import StateError
+from penstock.errors import PlanError, StateError
 from penstock.runtime import jobs
 from penstock.runtime.engine import Engine
 from penstock.runtime.files import Garbage
@@ -114,14 +116,17 @@ def test_garbage_is_no_file_of_an_append_under_way(tmp_path: Path) -> None:
 def test_no_garbage_is_of_use_whatever_runs_beside(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Appends to two sources, steps, answers, views that come and sinks, and no grace at all."""
+    """Appends to two sources, steps, answers, sinks, views that come and that are replaced, and no
+    grace at all."""
     monkeypatch.setattr(changelog, "FAN", 2)
     batches, failures = 25, list[BaseException]()
     with local_session(tmp_path, Options(tasks=2, grace=0.0)) as db:
+        queries = cycle(["SELECT k, min(t) AS t FROM s GROUP BY k", "SELECT k, t FROM s"])
         done, given = threading.Event(), list[Any]()
         for name in ("s", "other"):
             db.create_source(name, SCHEMA, "t")
             db.create_view(f"of {name}", Distinct(db.scan(name)))
+        db.sql("CREATE VIEW changing AS SELECT k, t FROM s")
         db.view("of s").sink(lambda rows, _: given.extend(rows.toArrow().to_pylist()), name="sink")
 
         def append(name: str) -> None:
@@ -141,6 +146,11 @@ def test_no_garbage_is_of_use_whatever_runs_beside(
             db.create_view("for a while", Distinct(Scan("s", SCHEMA, True, "t")))
             db.engine.drop("for a while")
 
+        def change() -> None:
+            other = next(queries)
+            with suppress(PlanError):  # other definitions come and go meanwhile
+                db.sql(f"CREATE OR REPLACE VIEW changing AS {other}")
+
         def run(work: Callable[[], object], over: Callable[[], bool]) -> None:
             try:
                 while not over():
@@ -157,7 +167,7 @@ def test_no_garbage_is_of_use_whatever_runs_beside(
         writers = [threading.Thread(target=once, args=(name,)) for name in ("s", "other")]
         others = [
             threading.Thread(target=run, args=(work, done.is_set))
-            for work in (step, answer, define, db.engine.collect_garbage)
+            for work in (step, answer, define, change, db.engine.collect_garbage)
         ]
         for thread in (*writers, *others):
             thread.start()
@@ -170,6 +180,7 @@ def test_no_garbage_is_of_use_whatever_runs_beside(
         for name in ("s", "other"):
             db.source(name).end()
         db.step()
+        db.sql("CREATE OR REPLACE VIEW changing AS SELECT k, t FROM s")
         db.engine.collect_garbage()
         named = {f"{segment}.arrow" for segment in db.engine.manifest.segments()}
         assert {path.name for path in db.engine.runs.iterdir()} == named
@@ -183,6 +194,8 @@ def test_no_garbage_is_of_use_whatever_runs_beside(
             state = db.engine.source_state(name)
             assert db.source(name).late().toArrow().num_rows == state.late
             assert state.accepted + state.late == 2 * batches
+        changing = db.view("changing").snapshot().toArrow().to_pylist()
+        assert len(changing) == db.engine.source_state("s").accepted
         assert {str(row) for row in given} == {
             str(row) for row in db.view("of s").changes().toArrow().to_pylist()
         }

@@ -12,9 +12,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from penstock.errors import PenstockError
+from penstock.errors import PenstockError, PlanError
+from penstock.runtime.feeds import StreamFeed
 from penstock.runtime.lines import record_of
 from penstock.runtime.options import Options
+from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.testing.local_session import local_session
 
@@ -267,6 +269,19 @@ def test_what_a_stream_says_of_its_source_is_said_of_the_new_columns_too(tmp_pat
         assert [words for words, _ in db.engine.manifest.punctuations["s"]] == ["<3, *, *>"]
         assert db.source("s").append([(10, 2, 1)])["accepted"] == 1
         db.close()
+
+
+def test_a_column_that_what_feeds_the_source_cannot_have(db: Session, tmp_path: Path) -> None:
+    """Once it were there, no file could be read any more."""
+    schema, feed = pa.schema([("k", pa.int32()), ("t", pa.int32())]), StreamFeed("json")
+    db.engine.define("files", SourceDefinition("files", schema, "t", feed=feed))
+    version = db.engine.manifest.version
+    with pytest.raises(PenstockError, match=r"(?s)choose another name.*ADD COLUMN __file") as error:
+        db.sql("ALTER SOURCE files ADD COLUMN __file STRING")
+    assert isinstance(error.value, PlanError)
+    assert db.engine.manifest.version == version
+    db.sql("ALTER SOURCE files ADD COLUMN file STRING")
+    db.sql("ALTER SOURCE files ALTER COLUMN k TYPE BIGINT")
 
 
 def test_a_type_that_is_widened(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import penstock.sql.definitions  # noqa: F401 - the kinds of what statements define
+from penstock.algebra import codec
 from penstock.errors import PlanError
 from penstock.physical.layout_2 import area_names
 from penstock.physical.lower import Graph
@@ -74,6 +75,10 @@ class Defined:
             for source in self.views[name].sources & self.sources.keys():
                 rows = held_area(name, rows_for(source))
                 found[rows] = input_area(self.sources[source])
+        for sink, state in manifest.sinks.items():
+            for place, due in enumerate(state.pending):
+                view: ViewDefinition = codec.decode(due.definition)
+                found[due_area(sink, place)] = view.area(state.view)
         return found
 
 
@@ -85,7 +90,7 @@ def is_of_source(spec: AreaSpec) -> bool:
 def references(manifest: Manifest) -> Iterator[tuple[str, RunRef, bool]]:
     """Every run that is named: the area that it is of, and whether it must be in that area's order.
 
-    What views hold and published may be in none.
+    What views hold and published may be in none, and so may what sinks are due of replaced views.
     """
     for name, area in manifest.areas.items():
         for ref in area.refs:
@@ -94,6 +99,15 @@ def references(manifest: Manifest) -> Iterator[tuple[str, RunRef, bool]]:
         for entry in log:
             for ref in entry.refs:
                 yield view_area(view), ref, False
+    for sink, state in manifest.sinks.items():
+        for place, due in enumerate(state.pending):
+            for ref in due.refs:
+                yield due_area(sink, place), ref, False
+
+
+def due_area(sink: str, place: int) -> str:
+    """What the runs are called that a sink is due of a view that was replaced."""
+    return f"due {sink!r} {place}"
 
 
 def existing_directory(path: str | Path) -> Path:

@@ -23,6 +23,7 @@ from penstock.runtime.attaching import check_kept
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.definitions import ViewDefinition, check_free, compiler_of, of_kind
 from penstock.runtime.failures import Running, held
+from penstock.runtime.problems import problem_of
 from penstock.runtime.reading import CommittedView, no_view, time_of
 from penstock.runtime.reception import Reception
 from penstock.runtime.replacement import (
@@ -143,7 +144,7 @@ class Changing(Reception):
         for _ in range(MOST_ROUNDS):
             manifest = self.manifest
             for one in buildings:
-                one.advance(manifest)
+                _advanced(one, manifest)
             if self.manifest.frontier == manifest.frontier:
                 break
         progress.doing = "it takes over"
@@ -151,7 +152,7 @@ class Changing(Reception):
             manifest = self.manifest
             for one in buildings:
                 if one.frontier < manifest.frontier:
-                    one.advance(manifest)
+                    _advanced(one, manifest)
             told = dict(self._told(change, buildings, manifest))
             with self._mutex:
                 followed = {state.view for state in self.manifest.sinks.values()}
@@ -287,6 +288,21 @@ class Changing(Reception):
             known = {n: changed.get(n, view) for n, view in self._running.views.items()}
             self._defined_now({**self.definitions, **changed}, replace(self._running, views=known))
             self._punctuations.forget(source.name)
+
+
+def _advanced(building: Building, manifest: Manifest) -> None:
+    """Let views that are built make the steps that they missed; an error names them."""
+    try:
+        building.advance(manifest)
+    except Exception as error:
+        problem = problem_of(error)
+        if problem is None:
+            raise
+        names = ", ".join(map(repr, building.views))
+        who = f"view {names} fails on the rows that are kept"
+        if len(building.views) > 1:
+            who = f"of {names}, which are built together, one fails; replace or drop that one first"
+        raise problem.error(f"{who}. Everything stays as it was") from error
 
 
 def _last_moment(manifest: Manifest) -> int:

@@ -308,22 +308,22 @@ class Engine(Changing):
         step it is the end of time. As of INF, and before the first step, no more rows are to come.
         Its files are garbage from the start: readers have the time of the grace.
         """
-        manifest, name = self.manifest, "answer"
-        frontier = manifest.frontier if manifest.frontier > BEGIN else INF
-        time, until = time_of(self.sources.values()), _after(at, frontier)
-        if until > frontier and at != INF:
-            raise PlanError(
-                f"time {shown(until - 1, time)} is not complete yet; everything before "
-                f"{shown(frontier, time)} is. AS OF END answers as if no more rows came"
-            )
-        view = ViewDefinition(plan, None if key is None else tuple(key))
-        program = compiler_of({name: view}, Graph()).program()
-        check_kept("the query", sorted(view.sources), self.sources, manifest)
-        backfill = self._backfill_of(program, sorted(view.sources))
-        closings = self._said(view.sources)
-        if at == INF or frontier == INF:
-            closings = {s: replace(c, ended=self._end(s)) for s, c in closings.items()}
         with self._garbage.writing():
+            manifest, name = self.manifest, "answer"
+            frontier = manifest.frontier if manifest.frontier > BEGIN else INF
+            time, until = time_of(self.sources.values()), _after(at, frontier)
+            if until > frontier and at != INF:
+                raise PlanError(
+                    f"time {shown(until - 1, time)} is not complete yet; everything before "
+                    f"{shown(frontier, time)} is. AS OF END answers as if no more rows came"
+                )
+            view = ViewDefinition(plan, None if key is None else tuple(key))
+            program = compiler_of({name: view}, Graph()).program()
+            check_kept("the query", sorted(view.sources), self.sources, manifest)
+            backfill = self._backfill_of(program, sorted(view.sources))
+            closings = self._said(view.sources)
+            if at == INF or frontier == INF:
+                closings = {s: replace(c, ended=self._end(s)) for s, c in closings.items()}
             backfill.fill(manifest, program.lanes.values())
             effects = backfill.run(until, answers(program, closings))
         actions: list[Action] = [Advanced(until), *effects.publications()]

@@ -28,6 +28,13 @@ class StreamFeed:
         """How the files of the stream are read, where that is not for Spark."""
         return format_of(self.format, self.options)
 
+    def check(self, spark: SparkSession, schema: pa.Schema) -> None:
+        """An error where what comes can have no such columns."""
+        if self.files() is None:  # Spark knows
+            self.rows(spark, schema)
+        else:
+            check_columns(self.format, schema)
+
     def rows(self, spark: SparkSession, schema: pa.Schema) -> DataFrame:
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException

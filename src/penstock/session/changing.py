@@ -14,11 +14,12 @@ import pyarrow as pa
 
 from penstock.algebra.plan import Node, project
 from penstock.element import BEGIN
-from penstock.errors import PenstockError, UnsupportedError
+from penstock.errors import PenstockError, PlanError, UnsupportedError
 from penstock.punctuation import text
 from penstock.punctuation.closings import Entry
 from penstock.punctuation.schemes import Never, Scheme
 from penstock.runtime.definitions import ViewDefinition
+from penstock.runtime.feeds import StreamFeed
 from penstock.runtime.punctuating import columns_of_marks, schemes_of
 from penstock.runtime.replacement import Replacement, redefined
 from penstock.runtime.sources import SourceDefinition
@@ -342,6 +343,7 @@ class Changes:
             place = source.schema.get_field_index(source.time)
         schema = source.schema.insert(place, field)
         wider = replace(source, schema=schema, added=(*source.added, column.text))
+        self._check_feed(wider, complaints, column)
         before = self._engine.manifest.punctuations.get(source.name, ())
         entries = tuple(_wider(before, source, wider))
         others = {**self._knowing(), **self._wider_streams(source, wider)}
@@ -405,7 +407,9 @@ class Changes:
             )
         field = pa.field(name, after)
         schema = source.schema.set(source.schema.get_field_index(name), field)
-        readers = self._retyped(replace(source, schema=schema), complaints, statement)
+        wider = replace(source, schema=schema)
+        self._check_feed(wider, complaints, statement.column)
+        readers = self._retyped(wider, complaints, statement)
         self._session.altered(source.name)
         now = f"Column {name} of {source.name} is now {shown(after)}."
         return Result(now + _with_it(readers))
@@ -434,6 +438,14 @@ class Changes:
         self._engine.replace(source.name, Replacement(new, frozenset(built)))
         self._session.serve_sinks()
         return [reader for reader in readers if reader in built]
+
+    def _check_feed(self, source: SourceDefinition, complaints: Complaints, at: Name) -> None:
+        """What feeds a source can have its columns; else nothing would come any more."""
+        if isinstance(source.feed, StreamFeed):
+            try:
+                source.feed.check(self._session.spark, source.given)
+            except PlanError as error:
+                complaints.wrong(error.sentence, at)
 
     def _source(self, statement: s.AddColumn | s.ChangeType, name: Name) -> SourceDefinition:
         found = self._named(name)
