@@ -38,6 +38,8 @@ FROM r JOIN s USING (a) |> AGGREGATE count(*) AS n GROUP BY 1;
 FROM s FULL JOIN r USING (a, b) |> AGGREGATE count(*) AS n GROUP BY 2, 1;
 FROM r |> AS q |> AGGREGATE count(*) AS n GROUP BY 2 |> SELECT q.b, n;
 FROM r |> AGGREGATE GROUP BY 2;
+SELECT t, (FROM s |> AGGREGATE count(*) AS n GROUP BY 1 |> AGGREGATE max(n) AS q) AS q FROM r;
+SELECT t FROM r WHERE a IN (FROM s |> AGGREGATE count(*) AS n GROUP BY 4 |> SELECT n);
 FROM r |> AGGREGATE max(a) AS n GROUP BY 1 + 1 AS g;
 FROM r |> AGGREGATE max(a) AS n GROUP BY 2 AS g;
 FROM r |> AGGREGATE max(a) AS n GROUP BY 1.5;

@@ -91,11 +91,11 @@ class Names:
 
     def resolve(self, tree: exp.Expr, scope: Scope) -> exp.Expr:
         """A copy of the tree whose names are columns of plans; queries in it stay as they are."""
+        if isinstance(tree, exp.PositionalColumn):
+            return self.of_star(self.numbered(tree, scope), tree)
         root = exp.Paren(this=tree.copy())
         for column in list(columns_of(root.this)):
             column.replace(self._resolved(column, scope))
-        for number in list(root.find_all(exp.PositionalColumn)):
-            number.replace(self.of_star(self.numbered(number, scope), number))
         return root.this
 
     def numbered(self, number: exp.PositionalColumn, scope: Scope) -> Item:
