@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
+from unittest.mock import patch
 
 import pytest
 
@@ -69,15 +70,14 @@ class Example(NamedTuple):
     def finish(self, directory: Path) -> Outcome:
         """Open a directory as a new process would; receive, step, serve sinks and read in it."""
         jobs._stores.clear()
-        before = changelog.FAN
-        session = scripts._opened(self.script, directory, 0)
-        try:
-            for number, operation in enumerate(MORE, start=len(self.script.operations)):
-                scripts._perform(session, operation, number)
-            return scripts._outcome(session, directory)
-        finally:
-            session.close()
-            changelog.FAN = before  # scripts merge more often, in processes of their own
+        with patch.object(changelog, "FAN", changelog.FAN):  # which the script changes
+            session = scripts._opened(self.script, directory, 0)
+            try:
+                for number, operation in enumerate(MORE, start=len(self.script.operations)):
+                    scripts._perform(session, operation, number)
+                return scripts._outcome(session, directory)
+            finally:
+                session.close()
 
     def files(self, pattern: str) -> list[Path]:
         return sorted(self.directory.glob(f"state/{pattern}"))
