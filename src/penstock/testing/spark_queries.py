@@ -354,7 +354,10 @@ class SparkQueries(Queries):
                 found = f"coalesce({found}, FALSE)"
                 rest = self.condition(scope, 1)
                 return f"(CASE WHEN {rest} THEN {found} ELSE {self.condition(scope, 0)} END)"
-        found = super()._subquery_condition([c for c in scope if c.kind not in NESTED], depth)
+        plain = [column for column in scope if column.kind not in NESTED]
+        if not plain:
+            return self.condition(scope, 0)
+        found = super()._subquery_condition(plain, depth)
         return found if " IN (" not in found else self._known(found)
 
     def _in(self, value: str, query: str) -> str:
