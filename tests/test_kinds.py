@@ -15,12 +15,13 @@ import penstock
 from docs.kinds import broken, rows, table, written
 from penstock.algebra.codec import decode, encode, fingerprint
 from penstock.algebra.expr import Lookup
+from penstock.algebra.operators.same_snapshots import SameSnapshots
 from penstock.algebra.plan import Node, OneInput
 from penstock.element import Elements
 from penstock.errors import StateError
 from penstock.kinds import build, kind, kind_of, kinds
 
-NEVER_KEPT = {Node, OneInput, Lookup, Elements}
+NEVER_KEPT = {Node, OneInput, SameSnapshots, Lookup, Elements}
 
 
 def classes() -> Iterator[type[Any]]:

@@ -61,6 +61,13 @@ def test_what_is_asked_of_operators_is_never_answered_for_them() -> None:
     assert {*Node.properties()} & {*vars(OneInput)} == {"schema"}
 
 
+def test_what_only_others_are_made_from_is_no_operator() -> None:
+    assert len(OPERATORS) == 19
+    classes = [*Node.__subclasses__(), *OneInput.__subclasses__()]
+    ours = {each for each in classes if each.__module__.startswith("penstock.")}
+    assert {each.__name__ for each in ours - {*OPERATORS}} == {"OneInput", "SameSnapshots"}
+
+
 def test_an_analysis_without_a_case_for_an_operator_cannot_be_made() -> None:
     others = tuple(operator for operator in OPERATORS if operator is not Filter)
     with pytest.raises(TypeError, match="it leaves out Filter"):

@@ -76,7 +76,7 @@ __all__ = [
 
 
 def _operators(base: type[Any]) -> list[type[Node]]:
-    found = [each for each in base.__subclasses__() if each is not OneInput]
+    found = [each for each in base.__subclasses__() if not each.unsaid()]
     return [*found, *(each for inner in base.__subclasses__() for each in _operators(inner))]
 
 

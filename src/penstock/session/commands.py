@@ -41,10 +41,10 @@ from penstock.session.sharing import explained_sharing, names_in
 from penstock.session.source_statement import column_of, feed_of, source_of
 from penstock.sql import parse
 from penstock.sql import statements as s
-from penstock.sql.binding import AnalysisError, BoundView, Catalog, bind_points, bind_query
+from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
 from penstock.sql.binding.as_of import asked
 from penstock.sql.binding.catalog import CLOCKS, is_constant
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.complaints import Complaints, in_statement
 from penstock.sql.binding.order import order_of
 from penstock.sql.binding.sources import check_sequence
 from penstock.sql.binding.types import shown
@@ -68,14 +68,8 @@ class Commands:
         self._analyser = session.analyser
 
     def run(self, statement: s.Statement) -> Result:
-        try:
+        with in_statement(statement):
             return self._run(statement)
-        except PlanError as error:
-            if error.getQueryContext():
-                raise
-            raise error.at(statement.context()) from error
-        except AnalysisError as error:
-            Complaints(statement).objection(error)
 
     def _run(self, statement: s.Statement) -> Result:
         match statement:

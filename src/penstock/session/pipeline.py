@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
 from penstock.algebra.plan import Node
-from penstock.errors import PenstockError, PlanError
+from penstock.errors import PenstockError
 from penstock.memory.scene import Scene
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition, of_kind
@@ -50,7 +50,7 @@ from penstock.sql.binding import (
     bind_query,
 )
 from penstock.sql.binding.catalog import is_constant
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.complaints import Complaints, in_statement
 from penstock.sql.changes import columns_of_star, reads_column
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.dialect import quote
@@ -170,7 +170,7 @@ class _Comparison:
             self._take(stored)
             return _Verdict(stored, one, Unchanged)
         definition = None if stored is None else self._definitions[stored]
-        try:
+        with in_statement(statement):
             match statement:
                 case s.CreateSource() | s.RegisterSource():
                     found = self._source(one, statement, definition)
@@ -180,12 +180,6 @@ class _Comparison:
                     found = self._stream(one, statement, definition)
                 case s.CreateView():
                     found = self._view(one, statement, definition, before)
-        except PlanError as error:
-            if error.getQueryContext():
-                raise
-            raise error.at(statement.context()) from error
-        except AnalysisError as error:
-            Complaints(statement).objection(error)
         if stored is None:
             return replace(found, name=name, change=Create, reason="", anew=False)
         return replace(found, name=stored)

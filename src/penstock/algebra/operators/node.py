@@ -41,7 +41,7 @@ class Node:
     """
 
     def __init_subclass__(cls, base: bool = False) -> None:
-        missing = [name for name in Node.properties() if _is_abstract(getattr(cls, name))]
+        missing = cls.unsaid()
         if missing and not base:
             raise TypeError(
                 f"the operator {cls.__name__} does not say its {', '.join(missing)}; "
@@ -52,6 +52,11 @@ class Node:
     def properties() -> list[str]:
         """The names of all that an operator must say."""
         return [name for name, value in vars(Node).items() if _is_abstract(value)]
+
+    @classmethod
+    def unsaid(cls) -> list[str]:
+        """What a class leaves to those that are made from it; nothing of an operator."""
+        return [name for name in Node.properties() if _is_abstract(getattr(cls, name))]
 
     # --- what it says -----------------------------------------------------------------------------
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import NoReturn, Protocol
 
 from sqlglot import exp
@@ -16,6 +17,19 @@ class InText(Protocol):
     """A statement: it knows the text that it is part of."""
 
     def context(self, span: Span | None = None) -> SqlContext: ...
+
+
+@contextmanager
+def in_statement(statement: InText) -> Iterator[None]:
+    """Errors of what is done for a statement, that know no place yet, point at the statement."""
+    try:
+        yield
+    except PlanError as error:
+        if error.getQueryContext():
+            raise
+        raise error.at(statement.context()) from error
+    except AnalysisError as error:
+        Complaints(statement).objection(error)
 
 
 class Complaints:
