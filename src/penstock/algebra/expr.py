@@ -24,7 +24,7 @@ SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC, "date_for
 
 CLOSED, ENDED, EARLIEST, LATEST, UP_TO = "closed", "ended", "earliest", "latest", "up to"
 CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST, UP_TO)
-"""Functions of times, known in kernels only: NULL is never. See `penstock.rewrite.closing`."""
+"""Functions of times, known in kernels only: NULL is never. See `penstock.algebra.closing`."""
 
 _WHOLE = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 DIGITS = dict(zip(_WHOLE, (3, 5, 10, 20), strict=True))
@@ -153,6 +153,12 @@ def substitute(expr: Expr, by_name: Mapping[str, Expr]) -> Expr:
         case Inverse(value, function, kind):
             return Inverse(substitute(value, by_name), function, kind)
     return expr
+
+
+def renamed(expr: Expr, schema: pa.Schema, other: pa.Schema) -> Expr:
+    """An expression over one schema as one over the columns at the same places of another."""
+    fields = zip(schema.names, other, strict=True)
+    return substitute(expr, {name: Column(f.name, f.type) for name, f in fields})
 
 
 def is_simple(expr: Expr) -> bool:

@@ -16,8 +16,8 @@ from penstock.algebra import sizes
 from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
 from penstock.algebra.calendar import Midnights
 from penstock.algebra.cardinality import NONE, ONE, Bound, least, total
+from penstock.algebra.closing import span
 from penstock.algebra.expr import Expr, columns
-from penstock.algebra.progress import span
 from penstock.memory import extents as e
 from penstock.memory import spans
 from penstock.memory.extents import Extents, streams, streams_text

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.algebra.closing import with_closing
 from penstock.algebra.plan import Node, Scan
 from penstock.rewrite import ORDER_JOINS
-from penstock.rewrite.progress import with_closing
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import store_of
 from penstock.runtime.sources import SourceDefinition, input_area

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 from penstock.algebra import plan as p
 from penstock.algebra.expr import Call, Column, Expr, Literal, columns, conjunction
-from penstock.algebra.keys import key_of
 from penstock.sharing.expressions import FROM, atoms_of, is_temporal
 from penstock.sharing.form import Atom, Forms, Rows
 
@@ -114,7 +113,7 @@ class _Model:
         number, _, name = column.partition(":")
         atom, size = self._atoms[int(number)], self._sizes[int(number)]
         source = self._source(atom)
-        if key_of(atom.plan) == (name,):
+        if atom.plan.unique_key() == (name,):
             return size
         known = source.values.get(name) if source is not None else None
         return max(1.0, min(size, known if known is not None else _VALUES * size))

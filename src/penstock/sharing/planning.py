@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from penstock.algebra import plan as p
+from penstock.algebra.closing import with_closing
 from penstock.algebra.expr import columns
 from penstock.algebra.streams import time_column
 from penstock.rewrite import NAMES, rewrite
-from penstock.rewrite.progress import with_closing
 from penstock.sharing.answering import answered
 from penstock.sharing.form import Form, Forms, Rows
 from penstock.sharing.matching import NoMatchError
