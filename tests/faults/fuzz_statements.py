@@ -27,8 +27,8 @@ from penstock.algebra import codec
 from penstock.algebra.expr import Expr, Literal
 from penstock.boundary import entered
 from penstock.errors import PenstockError
+from penstock.memory.check_context import Scene
 from penstock.memory.plans import operators_of
-from penstock.memory.scene import Scene
 from penstock.memory.values import Declared
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler

@@ -67,7 +67,7 @@ class Call:
                 return f"{only} IS NULL"
             case "not", (only,):
                 return f"NOT ({only})"
-            case "or", tests if len(tests) > _FEW and (column := _tested(tests)) is not None:
+            case "or", tests if (column := one_column_tested(self)) is not None:
                 return f"({column} IN ({', '.join(str(test.args[1]) for test in tests)}))"  # type: ignore[union-attr]
             case ("and" | "or") as word, args:
                 return "(" + f" {word.upper()} ".join(map(str, args)) + ")"
@@ -114,10 +114,10 @@ Expr: TypeAlias = Column | Literal | Call | Lookup | Inverse
 _FEW = 6
 
 
-def _tested(tests: tuple[Expr, ...]) -> Column | None:
-    """The column that each of these compares with a constant, if that is what they are."""
+def one_column_tested(alternatives: Call) -> Column | None:
+    """The column that each of many alternatives compares with a constant, as IN does."""
     found = set()
-    for test in tests:
+    for test in alternatives.args if len(alternatives.args) > _FEW else ():
         match test:
             case Call("=", (Column() as column, Literal())):
                 found.add(column)

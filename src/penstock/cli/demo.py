@@ -18,7 +18,7 @@ from rich.text import Text
 from penstock.cli.demo_screen import PICTURE, Screen, highlighted, save_svg
 from penstock.cli.showing import rows_of
 from penstock.cli.waiting import finished
-from penstock.memory.asking import check
+from penstock.memory.api import check
 from penstock.runtime.reading import Reading
 
 if TYPE_CHECKING:

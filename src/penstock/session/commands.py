@@ -15,10 +15,10 @@ from penstock.algebra import operations
 from penstock.algebra.plan import Node, SortKey
 from penstock.algebra.settings import zone_of
 from penstock.errors import PenstockError, PlanError, UnsupportedError
-from penstock.memory.asking import verdict
+from penstock.memory.api import verdict
+from penstock.memory.check_context import Scene
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
-from penstock.memory.scene import Scene
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
 from penstock.rewrite import rewrite

@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 
 from penstock.algebra.plan import Node
 from penstock.errors import PenstockError
-from penstock.memory.scene import Scene
+from penstock.memory.check_context import Scene
+from penstock.reasoning.identity import Identities
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition, of_kind
 from penstock.runtime.domains import standing
@@ -37,7 +38,6 @@ from penstock.session.changing import Reads, columns_read, restricted
 from penstock.session.dependents import all_dependents_on, dependents_on
 from penstock.session.source_changes import alterations_of, differences
 from penstock.session.source_statement import schema_of_columns, source_of
-from penstock.sharing.identity import Identities
 from penstock.sql import parse, to_sql
 from penstock.sql import statements as s
 from penstock.sql.binding import (

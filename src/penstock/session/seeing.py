@@ -7,12 +7,12 @@ import pyarrow.compute as pc
 
 from penstock.algebra.closing import with_closing
 from penstock.algebra.plan import Node, Scan
+from penstock.reasoning.products import Forms
 from penstock.rewrite import ORDER_JOINS
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import store_of
 from penstock.runtime.sources import SourceDefinition, input_area
-from penstock.sharing.form import Forms
-from penstock.sharing.ordering import Seen, ordered
+from penstock.sharing.join_order import Seen, ordered
 
 _SAMPLE = 10_000
 _FEW = 0.1

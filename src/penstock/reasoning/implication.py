@@ -1,10 +1,13 @@
-"""What is known of records that meet some conditions.
+"""What follows from conditions: columns that are equal, ranges of values, what is never NULL.
 
 Columns that are equal form classes, and one of a class stands for all. What is compared with
 constants has a range. A condition follows from others where ranges are in one another, where it is
 one of them, or where it is made of such by AND and OR.
 Law: a condition that is said to follow is TRUE of every record of which all the others are. What is
 not known to follow may follow nevertheless.
+
+Expressions have a canonical form, in which those that mean the same are more often equal.
+Law: an expression and its form have the same value for every record, NULL and errors included.
 """
 
 from __future__ import annotations
@@ -15,10 +18,98 @@ from typing import Any
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Call, Column, Expr, Literal, columns, conjuncts, substitute
+from penstock.algebra.expr import (
+    ARITHMETIC,
+    COMPARISONS,
+    CONVERSIONS,
+    Call,
+    Column,
+    Expr,
+    Literal,
+    columns,
+    conjuncts,
+    substitute,
+)
 from penstock.algebra.times import moved_by
-from penstock.rewrite.nulls import never_true
-from penstock.sharing.expressions import FROM, canonical, is_exact
+
+_OTHERS = ("negative", "not", "date_format")
+_STRICT = frozenset((*COMPARISONS, *ARITHMETIC, *CONVERSIONS, *_OTHERS)) - {"<=>"}
+"""Functions that are NULL where any argument is."""
+
+
+def always_null(expression: Expr, nulls: frozenset[str]) -> bool:
+    match expression:
+        case Column(name):
+            return name in nulls
+        case Literal(value):
+            return value is None
+        case Call("coalesce", args):
+            return all(always_null(arg, nulls) for arg in args)
+        case Call("if", (_, then, otherwise)):
+            return always_null(then, nulls) and always_null(otherwise, nulls)
+        case Call(function, args):
+            return function in _STRICT and any(always_null(arg, nulls) for arg in args)
+    return False
+
+
+def never_true(predicate: Expr, nulls: frozenset[str]) -> bool:
+    match predicate:
+        case Literal(value):
+            return value is not True
+        case Call("and", args):
+            return any(never_true(arg, nulls) for arg in args)
+        case Call("or", args):
+            return all(never_true(arg, nulls) for arg in args)
+        case Call("not", (Call("is null", (arg,)),)):
+            return always_null(arg, nulls)
+    return always_null(predicate, nulls)
+
+
+FROM, UNTIL = "from now", "until now"
+"""Conditions on the current time: it has reached a time, it has not reached it yet."""
+
+_COMMUTATIVE = ("=", "<>", "<=>", "+", "*")
+_FLIPPED = {">": "<", ">=": "<="}
+_NEGATED = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def canonical(expr: Expr) -> Expr:
+    if not isinstance(expr, Call):
+        return expr
+    args = tuple(map(canonical, expr.args))
+    match expr.function, args:
+        case ("and" | "or") as word, _:
+            return _flat(word, args)
+        case "not", (Call("not", (inner,)),):
+            return inner
+        case "not", (Call(comparison, sides),) if comparison in _NEGATED:
+            return canonical(Call(_NEGATED[comparison], sides, expr.type))
+        case function, (left, right) if function in _FLIPPED:
+            return Call(_FLIPPED[function], (right, left), expr.type)
+        case function, (_, _) if function in _COMMUTATIVE:
+            return Call(function, tuple(sorted(args, key=_order)), expr.type)
+    return Call(expr.function, args, expr.type)
+
+
+def is_exact(kind: pa.DataType) -> bool:
+    """Whether values that are equal are the same: of floats, 0.0 equals -0.0."""
+    return not (pa.types.is_floating(kind) or pa.types.is_nested(kind))
+
+
+def _flat(word: str, args: tuple[Expr, ...]) -> Expr:
+    parts: dict[Expr, None] = {}
+    for arg in args:
+        match arg:
+            case Call(function, inner) if function == word:
+                parts |= dict.fromkeys(inner)
+            case _:
+                parts[arg] = None
+    listed = tuple(sorted(parts, key=_order))
+    return listed[0] if len(listed) == 1 else Call(word, listed, pa.bool_())
+
+
+def _order(expr: Expr) -> tuple[str, str]:
+    return str(expr), str(expr.type)
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,28 @@ A query is matched as a whole, and where that fails each part of it by itself: a
 and then as it was rewritten, with conditions where they go. Views are found by the relations that
 they read. What is left to do is rewritten by the rules, in which a view is a
 stream like any other; then its plan is put in its place, so that what it runs, runs once.
+
+Of queries that come together and say the same at different periods, none contains the others. What
+they say at the points of all of them does: at the greatest common divisor of their periods. It runs
+once, and each looks at it at its own points.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from penstock.algebra import plan as p
 from penstock.algebra.closing import with_closing
 from penstock.algebra.expr import columns
+from penstock.algebra.plan import Node, Periodic, Sync
 from penstock.algebra.streams import time_column
+from penstock.reasoning.identity import Identities
+from penstock.reasoning.points import common_period
+from penstock.reasoning.products import Form, Forms, Rows
 from penstock.rewrite import NAMES, rewrite
-from penstock.sharing.answering import answered
-from penstock.sharing.form import Form, Forms, Rows
-from penstock.sharing.matching import NoMatchError
-from penstock.sharing.unions import answered_union
+from penstock.sharing.matching import NoMatchError, answered, answered_union
 
 _NORMALIZING = (
     "flatten_union",
@@ -282,3 +287,41 @@ def _put(plan: p.Node, others: Mapping[p.Node, p.Node]) -> p.Node:
         else:
             made[id(node)] = node.with_inputs(*(made[id(child)] for child in node.inputs))
     return made[id(plan)]
+
+
+_EVERY = Periodic(1)
+
+
+def in_common(queries: Mapping[str, Node]) -> list[Running]:
+    """What some of these queries say at the points of all of them, to be read by each."""
+    identities = Identities()
+    found: dict[str, dict[str, Node]] = {}
+    for name, plan in queries.items():
+        said = normalized(plan)
+        if _period(said) is not None:
+            found.setdefault(identities.of(_at(said, _EVERY)), {})[name] = said
+    running = []
+    for same in found.values():
+        periods = [period for period in map(_period, same.values()) if period is not None]
+        if len(set(periods)) > 1:
+            said = _at(next(iter(same.values())), common_period(periods))
+            running.append(Running(f"what {' and '.join(same)} share", said, rewrite(said)))
+    return running
+
+
+def _period(plan: Node) -> Periodic | None:
+    """The one period by which all of a plan is synchronized that is."""
+    points = {node.points for node in plan.walk() if isinstance(node, Sync)}
+    match list(points):
+        case [(Periodic() as period,)]:
+            return period
+    return None
+
+
+def _at(plan: Node, period: Periodic) -> Node:
+    """The plan with another period for all that is synchronized in it."""
+    new: dict[int, Node] = {}
+    for node in plan.walk():
+        same = node.with_inputs(*(new[id(child)] for child in node.inputs))
+        new[id(node)] = replace(same, points=(period,)) if isinstance(same, Sync) else same
+    return new[id(plan)]

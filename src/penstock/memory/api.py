@@ -11,11 +11,10 @@ import pyarrow as pa
 from penstock.algebra.times import TIMESTAMP
 from penstock.boundary import public
 from penstock.errors import PlanError, UnsupportedError
-from penstock.memory.outcome import OperatorVerdict
+from penstock.memory.check_context import Scene
 from penstock.memory.plans import operators_of
 from penstock.memory.repairs import MOST_REPAIRS, Script, repairs
-from penstock.memory.report import MemoryVerdict
-from penstock.memory.scene import Scene
+from penstock.memory.report import MemoryVerdict, OperatorVerdict
 from penstock.memory.values import Declared
 from penstock.sql import parse, to_sql
 from penstock.sql import statements as s

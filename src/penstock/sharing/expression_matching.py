@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from penstock.algebra.expr import Call, Column, Expr, Literal
 from penstock.algebra.times import last_multiple, moved_by
-from penstock.sharing.expressions import is_aggregate
-from penstock.sharing.facts import Facts
+from penstock.reasoning.implication import Facts
+from penstock.reasoning.products import is_aggregate
 
 Special = Callable[[Expr], Expr | None]
 

@@ -14,7 +14,7 @@ is synchronized is a relation by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -36,18 +36,13 @@ from penstock.algebra.expr import (
     substitute,
 )
 from penstock.algebra.streams import time_column
-from penstock.sharing.expressions import (
-    AGGREGATE,
-    FROM,
-    UNTIL,
-    canonical,
-    has_aggregate,
-    is_temporal,
-)
-from penstock.sharing.identity import Identities
-from penstock.sharing.points import Points, are_periodic, contains, same
+from penstock.reasoning.identity import Identities
+from penstock.reasoning.implication import FROM, UNTIL, canonical
+from penstock.reasoning.points import Points, are_periodic, contains, same
 
 Window: TypeAlias = tuple[Word["sliding", "fixed"], int, str]
+AGGREGATE = "aggregate "
+"""What the names of aggregates begin with where they stand among expressions."""
 NO_FILTER = Literal(True, pa.bool_())
 
 
@@ -382,3 +377,28 @@ def _renumbered(rows: Rows, numbers: Mapping[int, int]) -> Rows:
         conditions=tuple(renumbered(c, numbers) for c in rows.conditions),
         outputs={name: renumbered(e, numbers) for name, e in rows.outputs.items()},
     )
+
+
+def is_aggregate(expr: Expr) -> bool:
+    return isinstance(expr, Call) and expr.function.startswith(AGGREGATE)
+
+
+def has_aggregate(expr: Expr) -> bool:
+    match expr:
+        case Call(_, args):
+            return is_aggregate(expr) or any(map(has_aggregate, args))
+    return False
+
+
+def is_temporal(expr: Expr) -> bool:
+    return isinstance(expr, Call) and expr.function in (FROM, UNTIL)
+
+
+def atoms_of(exprs: Iterable[Expr]) -> set[int]:
+    """The numbers of the relations whose columns are read."""
+    return {int(name.partition(":")[0]) for expr in exprs for name in columns(expr)}
+
+
+def named(name: str) -> str:
+    """A column of a plan, or of a product, as the query called it."""
+    return name.rpartition(":")[2].split("#")[0].replace('"', "")

@@ -1,4 +1,8 @@
-"""What a conjunction of atoms implies over the integers.
+"""Comparisons of attributes and integers, and what a conjunction of them implies.
+
+An *element* is an attribute or a constant. An *atom* compares two elements with one of
+`<, <=, =, >=, >`. It is a *filter* if its attributes belong to one stream, else a *join*.
+Atoms are kept with the smaller side on the left, so only `<`, `<=` and `=` are ever stored.
 
 Every atom is a difference bound: `a < b` is `a - b <= -1`, and a constant is a distance from an
 extra variable that is always 0. A conjunction is satisfiable iff the graph of these bounds has no
@@ -12,11 +16,97 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
 from itertools import combinations
+from typing import TypeAlias
 
-from penstock.memory.predicates import Atom, Attribute, Comparison, Element
+
+@dataclass(frozen=True, slots=True, order=True)
+class Attribute:
+    stream: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.stream}.{self.name}"
+
+
+Element: TypeAlias = Attribute | int
+
+
+class Comparison(StrEnum):
+    LESS = "<"
+    AT_MOST = "<="
+    EQUAL = "="
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    left: Element
+    comparison: Comparison
+    right: Element
+
+    def __post_init__(self) -> None:
+        if self.comparison is Comparison.EQUAL and _rank(self.right) < _rank(self.left):
+            left, right = self.right, self.left
+            object.__setattr__(self, "left", left)
+            object.__setattr__(self, "right", right)
+
+    @property
+    def attributes(self) -> tuple[Attribute, ...]:
+        return tuple(side for side in (self.left, self.right) if isinstance(side, Attribute))
+
+    @property
+    def constants(self) -> tuple[int, ...]:
+        return tuple(side for side in (self.left, self.right) if isinstance(side, int))
+
+    @property
+    def streams(self) -> frozenset[str]:
+        return frozenset(attribute.stream for attribute in self.attributes)
+
+    @property
+    def is_join(self) -> bool:
+        return len(self.streams) == 2
+
+    def holds(self, left: int, right: int) -> bool:
+        match self.comparison:
+            case Comparison.LESS:
+                return left < right
+            case Comparison.AT_MOST:
+                return left <= right
+            case Comparison.EQUAL:
+                return left == right
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.comparison} {self.right}"
+
+
+def _rank(element: Element) -> tuple[int, str, str, int]:
+    """Attributes before constants, each in their own order: one spelling for every equality."""
+    if isinstance(element, Attribute):
+        return (0, element.stream, element.name, 0)
+    return (1, "", "", element)
+
+
+_WRITTEN = {
+    "<": (Comparison.LESS, False),
+    "<=": (Comparison.AT_MOST, False),
+    "=": (Comparison.EQUAL, False),
+    ">=": (Comparison.AT_MOST, True),
+    ">": (Comparison.LESS, True),
+}
+
+
+def compare(left: Element, operator: str, right: Element) -> Atom:
+    """The atom `left operator right`, where the operator is one of `<, <=, =, >=, >`."""
+    if operator not in _WRITTEN:
+        raise ValueError(f"{operator!r} is not one of {', '.join(_WRITTEN)}")
+    comparison, swapped = _WRITTEN[operator]
+    return Atom(right, comparison, left) if swapped else Atom(left, comparison, right)
+
 
 _ZERO = 0
+"""The variable that stands for the number."""
 
 
 class Closure:

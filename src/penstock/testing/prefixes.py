@@ -8,16 +8,14 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra import plan as p
-from penstock.memory.aggregation import check_aggregates
 from penstock.memory.blocks import Block, block_of
-from penstock.memory.check import check
-from penstock.memory.conditions import TooManyPartsError, split
-from penstock.memory.evaluate import Arrival
+from penstock.memory.check import check, check_aggregates
 from penstock.memory.joined import literal_of
-from penstock.memory.predicates import Atom
 from penstock.memory.query import AggregateQuery, Query
 from penstock.memory.values import Declared, Knowledge
-from penstock.memory.witness import Witness, witness
+from penstock.memory.witness import Arrival, Witness, witness
+from penstock.reasoning.closure import Atom
+from penstock.reasoning.conditions import TooManyPartsError, split
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.calendar import UTC
-from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts, substitute
-from penstock.sharing.identity import Identities
-from penstock.sharing.points import Points
-from penstock.sql.binding.types import shown
+from penstock.algebra.expr import Call, Column, Expr, compare, conjunction, conjuncts, substitute
+from penstock.reasoning.identity import Identities
+from penstock.reasoning.points import Points
+from penstock.reasoning.printing import aggregate, sql_expression
 from penstock.sql.windows import Duration
 
 
@@ -54,9 +54,9 @@ class _Select:
         items = [_item(name, expr) for name, expr in self.items.items()]
         words = ["SELECT", self.output, "DISTINCT" if self.distinct else "", ", ".join(items)]
         words += ["FROM", self.source]
-        words += ["WHERE", " AND ".join(map(_bare, self.where))] if self.where else []
+        words += ["WHERE", sql_expression(conjunction(self.where))] if self.where else []
         words += ["GROUP BY", ", ".join(self.keys)] if self.keys else []
-        words += ["HAVING", " AND ".join(map(_bare, self.having))] if self.having else []
+        words += ["HAVING", sql_expression(conjunction(self.having))] if self.having else []
         words += ["QUALIFY", self.qualify] if self.qualify else []
         return " ".join(filter(None, words))
 
@@ -160,11 +160,12 @@ class _Renderer:
                 texts.append(f"{select.source} AS {alias}")
                 where += [_of(alias, condition) for condition in select.where]
             items |= {name: _of(alias, column) for name, column in own.items()}
-        on = [f"{items[e.left]} {'<=>' if e.null_safe else '='} {items[e.right]}" for e in node.on]
-        if node.where is not None:
-            on += [_bare(part) for part in conjuncts(substitute(node.where, items))]
+        on: list[Expr] = [
+            compare("<=>" if e.null_safe else "=", items[e.left], items[e.right]) for e in node.on
+        ]
+        on += [] if node.where is None else conjuncts(substitute(node.where, items))
         source = f"{texts[0]} JOIN {texts[1]}"
-        source = f"{source} ON {' AND '.join(on)}" if on else source
+        source = f"{source} ON {sql_expression(conjunction(tuple(on)))}" if on else source
         return _Select(source, items, tuple(where))
 
     def _grouped(self, node: p.Aggregate) -> _Select:
@@ -172,14 +173,11 @@ class _Renderer:
         below = self._nested(below) if below.is_grouped else below
         items: dict[str, Expr] = {key: below.items[key] for key in node.keys}
         for call in node.calls:
-            args = ", ".join(_bare(below.items[arg]) for arg in call.args) or "*"
-            args = f"DISTINCT {args}" if call.distinct else args
-            fraction = "" if call.parameter is None else f", {call.parameter}"
-            text = f"{call.function}({args}{fraction})"
-            if call.where is not None:
-                text = f"{text} FILTER (WHERE {_bare(below.items[call.where])})"
+            args = (sql_expression(below.items[arg]) for arg in call.args)
+            where = None if call.where is None else sql_expression(below.items[call.where])
+            text = aggregate(call.function, args, call.distinct, where, call.parameter)
             items[call.name] = Column(text, node.schema.field(call.name).type)
-        keys = tuple(_bare(below.items[key]) for key in node.keys)
+        keys = tuple(sql_expression(below.items[key]) for key in node.keys)
         return replace(below, items=items, keys=keys)
 
     def _ranked(
@@ -272,32 +270,9 @@ def _of(alias: str, expr: Expr) -> Expr:
 
 
 def _item(name: str, expr: Expr) -> str:
-    text = _bare(expr)
+    text = sql_expression(expr)
     return text if text in (name, _quoted(name)) else f"{text} AS {_quoted(name)}"
 
 
 def _quoted(name: str) -> str:
     return name if name.isidentifier() else f"`{name}`"
-
-
-def _bare(expr: Expr) -> str:
-    """Without the parentheses around all of it."""
-    text = str(_with_types(expr))
-    if isinstance(expr, Literal | Column) or not (text.startswith("(") and text.endswith(")")):
-        return text
-    depth = 0
-    for i, letter in enumerate(text):
-        depth += (letter == "(") - (letter == ")")
-        if depth == 0 and i < len(text) - 1:
-            return text
-    return text[1:-1]
-
-
-def _with_types(expr: Expr) -> Expr:
-    """The expression with the types of its casts in it."""
-    match expr:
-        case Call("cast", (arg,), kind):
-            return Call(f"CAST({{0}} AS {shown(kind)})", (_with_types(arg),), kind)
-        case Call(function, args, kind):
-            return Call(function, tuple(map(_with_types, args)), kind)
-    return expr

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from penstock.algebra.calendar import Midnights
 from penstock.algebra.plan import Filter, Node, Periodic, TimePoints
-from penstock.sharing.identity import Identities
+from penstock.reasoning.identity import Identities
 
 Point: TypeAlias = Periodic | TimePoints | Midnights | Node
 Points: TypeAlias = tuple[Point, ...]

@@ -1,4 +1,9 @@
-"""The check by definition: exponential, for small queries and as the reference in tests.
+"""Self-joins: occurrences of a stream to do without, and the ways in which streams can be ordered.
+
+An occurrence j is *redundant* if another occurrence k of the same stream *covers* it: whatever P+
+says of an attribute of j, it also says of the same attribute of k, and the attributes of j that are
+projected equal those of k. Then a tuple that fits k fits j too, so replacing j by k throughout
+leaves the set of answers as it is.
 
 A query is *locally totally ordered* if for every stream S its selection orders the attributes of S
 and all constants of the query totally. Theorem 5.3: a query is bounded iff all locally totally
@@ -8,12 +13,55 @@ ordered queries derived from it by adding filters are; theorems 5.6 and 5.10 dec
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from dataclasses import replace
+from itertools import permutations
 
-from penstock.memory.closure import Closure
-from penstock.memory.predicates import Atom, Attribute, Comparison, Element
+from penstock.memory.joins import Extreme, references
 from penstock.memory.query import Query, Stream
-from penstock.memory.references import Extreme, references
+from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element
+
+
+def _renamed(element: Element, old: str, new: str) -> Element:
+    if isinstance(element, Attribute) and element.stream == old:
+        return Attribute(new, element.name)
+    return element
+
+
+def covers(closure: Closure, query: Query, k: Stream, j: Stream) -> bool:
+    if k.source != j.source:
+        return False
+    said = (
+        Atom(_renamed(a.left, j.name, k.name), a.comparison, _renamed(a.right, j.name, k.name))
+        for a in closure.atoms()
+        if j.name in a.streams
+    )
+    return all(map(closure.implies, said)) and all(
+        closure.equal(attribute, Attribute(k.name, attribute.name))
+        for attribute in query.select
+        if attribute.stream == j.name
+    )
+
+
+def fold(query: Query, closure: Closure | None = None) -> tuple[Query, Closure]:
+    """The query without redundant occurrences, and its closure over the same constants."""
+    closure = closure or query.closure()
+    for k, j in permutations(query.streams, 2):
+        if covers(closure, query, k, j):
+            kept = tuple(stream for stream in query.streams if stream != j)
+            left = [a for stream in kept for a in stream.attributes]
+            select = [_renamed(a, j.name, k.name) for a in query.select]
+            folded = replace(
+                query,
+                streams=kept,
+                where=_of_streams(closure, left),
+                select=tuple(a for a in select if isinstance(a, Attribute)),
+            )
+            return fold(folded, Closure(folded.where, [*left, *closure.constants]))
+    return query, closure
+
+
+def _of_streams(closure: Closure, attributes: list[Attribute]) -> frozenset[Atom]:
+    return closure.induced({*attributes, *closure.constants})
 
 
 def derived_orders(query: Query) -> Iterator[Closure]:
@@ -88,34 +136,3 @@ def bounded_order(closure: Closure, query: Query) -> bool:
     if len(query.streams) == 1 and not query.distinct:
         return True
     return c1(closure, query) and c2(closure) and c3(closure, query)
-
-
-def bounded_by_enumeration(query: Query) -> bool:
-    """Theorem 5.3."""
-    return all(bounded_order(closure, query) for closure in derived_orders(query))
-
-
-def bounded_by_figure_2(query: Query) -> bool:
-    """The algorithm of figure 2 to the letter: step 4 enumerates sets of at most 4 attributes."""
-    closure = query.closure()
-    if not closure.satisfiable or (len(query.streams) == 1 and not query.distinct):
-        return True
-    if not (c1(closure, query) and c2(closure)):
-        return False
-    limits = {*closure.constants[:1], *closure.constants[-1:]}
-    return all(
-        bounded_by_enumeration(_induced(query, closure, chosen, limits))
-        for size in range(1, 5)
-        for chosen in combinations(query.attributes, size)
-    )
-
-
-def _induced(
-    query: Query, closure: Closure, chosen: tuple[Attribute, ...], limits: set[int]
-) -> Query:
-    streams = tuple(
-        Stream(stream.name, own)
-        for stream in query.streams
-        if (own := tuple(a.name for a in chosen if a.stream == stream.name))
-    )
-    return Query(streams, closure.induced({*chosen, *limits}), (), query.distinct)

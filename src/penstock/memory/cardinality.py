@@ -7,8 +7,8 @@ import pyarrow as pa
 from penstock.algebra import sizes
 from penstock.algebra.cardinality import ONE, Bound, least, total
 from penstock.algebra.plan import Join, Node, Scan, Union
-from penstock.memory import spans
-from penstock.memory.values import Declared, Knowledge, is_stream
+from penstock.memory.values import Declared, Knowledge
+from penstock.reasoning.printing import duration
 
 
 class Extents:
@@ -71,7 +71,7 @@ def extents() -> Extents:
 
 def streams(plan: Node) -> tuple[str, ...]:
     """The streams that a plan reads, each once."""
-    names = [node.name for node in plan.walk() if isinstance(node, Scan) and is_stream(node)]
+    names = [node.name for node in plan.walk() if isinstance(node, Scan) and node.is_stream]
     return tuple(dict.fromkeys(names))
 
 
@@ -89,4 +89,4 @@ def integer_time(plan: Node) -> bool:
 
 def within(length: int, integer_time: bool) -> str:
     """`within 5 MINUTES`, or `at one time`."""
-    return "at one time" if length <= 1 else f"within {spans.shown(length, integer_time)}"
+    return "at one time" if length <= 1 else f"within {duration(length, integer_time)}"

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 from penstock.algebra import plan as p
 from penstock.algebra.expr import Call, Column, Expr, Literal, columns, conjunction
-from penstock.sharing.expressions import FROM, atoms_of, is_temporal
-from penstock.sharing.form import Atom, Forms, Rows
+from penstock.reasoning.implication import FROM
+from penstock.reasoning.products import Atom, Forms, Rows, atoms_of, is_temporal
 
 _WORTH_IT = 0.8
 _EQUAL, _OTHER = 0.1, 0.33
