@@ -38,7 +38,7 @@ POINTS = (
     "penstock.state.store._ChecksummedPart.write",
     "penstock.state.changelog.merged",
     "penstock.state.compaction.merge",
-    "penstock.runtime.task.RoundTask.run",
+    "penstock.execution.task.RoundTask.run",
     "penstock.runtime.engine.Engine.step",
     "penstock.runtime.engine.Engine.receive_rows",
     "penstock.runtime.engine.Engine.collect_garbage",

@@ -41,7 +41,7 @@ POINTS = (
     "penstock.state.log.Log.commit",
     "penstock.state.store.SegmentWriter.write",
     "penstock.state.compaction.merge",
-    "penstock.runtime.task.RoundTask.run",
+    "penstock.execution.task.RoundTask.run",
     "penstock.runtime.engine.Engine.step",
     "penstock.runtime.engine.Engine.receive_rows",
     "penstock.runtime.engine.Engine._condense",

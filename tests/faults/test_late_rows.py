@@ -15,9 +15,9 @@ import pytest
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, INF
 from penstock.errors import LateRowError
+from penstock.ingest.sources import LATE_POLICIES, Ingest, IngestReport, LatePolicy
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
-from penstock.runtime.sources import LATE_POLICIES, Ingest, IngestReport, LatePolicy
 from penstock.session import Session, Source
 from penstock.testing.engine_runs import LocalJobs, published
 from penstock.testing.local_session import local_session

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from penstock.element import INF
+from penstock.execution.problems import Problem
+from penstock.execution.task import Report, StepSpec
 from penstock.runtime.engine import Engine
-from penstock.runtime.problems import Problem
-from penstock.runtime.task import Report, StepSpec
 from penstock.testing.engine_runs import LocalJobs
 from penstock.testing.random_streams import HORIZON
 from tests.laws.test_engine import check

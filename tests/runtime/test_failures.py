@@ -181,7 +181,7 @@ def test_a_sink_may_call_the_session(db: Session) -> None:
 def test_a_blocked_sink_holds_back_neither_drop_nor_stop(
     db: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.sinks._PATIENCE", 0.1)
+    monkeypatch.setattr("penstock.output.sinks._PATIENCE", 0.1)
     begun, go = threading.Event(), threading.Event()
 
     def blocked(rows: Any, version: int) -> None:
@@ -205,7 +205,7 @@ def test_a_step_that_fails_in_the_background_is_told_until_it_goes_on(
     def lost(spec: Any) -> Any:
         raise RuntimeError("an executor is lost")
 
-    monkeypatch.setattr("penstock.runtime.failures.BACK_OFF", (0.01, 0.01))
+    monkeypatch.setattr("penstock.execution.problems.BACK_OFF", (0.01, 0.01))
     with monkeypatch.context() as patch:
         patch.setattr(db.engine._jobs, "step", lost)
         db.start()
@@ -225,7 +225,7 @@ def test_a_step_that_fails_in_the_background_is_told_until_it_goes_on(
 def test_a_step_that_fails_for_a_moment_is_made_again(
     db: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.failures.BACK_OFF", (0.01,))
+    monkeypatch.setattr("penstock.execution.problems.BACK_OFF", (0.01,))
     step, tries = db.engine._jobs.step, []
 
     def once(spec: Any) -> Any:

@@ -14,7 +14,7 @@ import pytest
 
 import penstock
 from penstock.errors import PenstockError, RejectedRowError
-from penstock.runtime.file_sources.batch import FileBatch, format_of
+from penstock.ingest.file_sources.batch import FileBatch, format_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,12 +16,12 @@ import pytest
 
 from penstock.algebra.plan import Distinct, Scan
 from penstock.errors import PlanError, StateError
+from penstock.execution.task import Report, StepSpec
+from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition
 from penstock.runtime import jobs
 from penstock.runtime.engine import Engine
 from penstock.runtime.files import Garbage
 from penstock.runtime.options import Options
-from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
-from penstock.runtime.task import Report, StepSpec
 from penstock.state import changelog
 from penstock.state.manifest import Manifest
 from penstock.testing.engine_runs import LocalJobs, read_locally

@@ -14,11 +14,11 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Equality, Join, Node, Window, project
 from penstock.element import BEGIN, INF
 from penstock.errors import PlanError, UnsupportedError
+from penstock.execution.task import Report, StepSpec
+from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition, input_area
+from penstock.output.readers import Reading
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
-from penstock.runtime.reading import Reading
-from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition, input_area
-from penstock.runtime.task import Report, StepSpec
 from penstock.session import Session
 from penstock.testing.engine_runs import LocalJobs, published
 from penstock.testing.local_session import local_session

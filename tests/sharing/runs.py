@@ -12,8 +12,8 @@ import pyarrow as pa
 from penstock.algebra import plan as p
 from penstock.element import Elements, changes, concat
 from penstock.errors import UnsupportedError
+from penstock.ingest.sources import SourceDefinition
 from penstock.runtime.options import Options
-from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.testing.engine_runs import over_sources, published, rows_of, source_of
 from penstock.testing.local_session import local_session

@@ -17,14 +17,14 @@ import pyarrow as pa
 
 from penstock.algebra.arrival import SEQUENCE
 from penstock.element import BEGIN
+from penstock.execution.problems import check
+from penstock.execution.task import StepSpec
+from penstock.ingest.sources import Ingest, SourceDefinition, input_area
+from penstock.output.readers import Reading
 from penstock.physical.kernel import Kernel
 from penstock.physical.program import Lane, Program
-from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs
-from penstock.runtime.problems import check
-from penstock.runtime.reading import Reading
-from penstock.runtime.sources import Ingest, SourceDefinition, input_area
-from penstock.runtime.task import StepSpec
+from penstock.runtime.step_commit import Effects
 from penstock.state.manifest import AreaState, Manifest
 from penstock.state.run import AreaSpec
 from penstock.state.store import RunRef

@@ -15,16 +15,19 @@ from typing import Any
 from penstock.algebra import codec
 from penstock.element import BEGIN, INF
 from penstock.errors import PlanError
+from penstock.execution.problems import problem_of
+from penstock.execution.settings import check_settings
+from penstock.ingest.sources import SourceDefinition, kept_areas
+from penstock.ingest.times import time_of
+from penstock.output.definitions import ViewDefinition, check_free, compiler_of, of_kind
+from penstock.output.readers import CommittedView, no_view
 from penstock.physical.kernel import Kernel
 from penstock.physical.lower import Graph
 from penstock.physical.program import Program, view_area
 from penstock.punctuation.closings import Entry
-from penstock.runtime.attaching import check_kept
 from penstock.runtime.backfill import Backfill
-from penstock.runtime.definitions import ViewDefinition, check_free, compiler_of, of_kind
+from penstock.runtime.bootstrap import check_kept
 from penstock.runtime.failures import Running, held
-from penstock.runtime.problems import problem_of
-from penstock.runtime.reading import CommittedView, no_view, time_of
 from penstock.runtime.reception import Reception
 from penstock.runtime.replacement import (
     MOST_ROUNDS,
@@ -37,8 +40,6 @@ from penstock.runtime.replacement import (
     handovers,
     redefined,
 )
-from penstock.runtime.settings import check_settings
-from penstock.runtime.sources import SourceDefinition, kept_areas
 from penstock.state.manifest import (
     Action,
     Defined,

@@ -22,27 +22,36 @@ from penstock.algebra import codec
 from penstock.algebra.plan import Node
 from penstock.element import BEGIN, INF
 from penstock.errors import PlanError
+from penstock.execution.settings import check_settings
+from penstock.ingest.checkpoints import new_place
+from penstock.ingest.file_sources.batch import FileBatch
+from penstock.ingest.schemes import as_frontier
+from penstock.ingest.sources import (
+    SourceDefinition,
+    input_area,
+    kept_areas,
+)
+from penstock.ingest.times import now, shown, time_of
 from penstock.kinds import is_kept
-from penstock.physical.expiry.choosing import Chooser
-from penstock.physical.kernel import Kernel
-from penstock.physical.lower import Graph
-from penstock.physical.program import Program, view_area
-from penstock.punctuation import Punctuation
-from penstock.punctuation.closings import Closings
-from penstock.runtime import upkeep
-from penstock.runtime.attaching import beginning, check_kept
-from penstock.runtime.backfill import Backfill, Given
-from penstock.runtime.changing import Changing
-from penstock.runtime.checkpoints import new_place
-from penstock.runtime.definitions import (
+from penstock.output.definitions import (
     ViewDefinition,
     check_free,
     compiler_of,
     decoded,
     of_kind,
 )
+from penstock.output.readers import CommittedView, Reading
+from penstock.physical.expiry.choosing import Chooser
+from penstock.physical.kernel import Kernel
+from penstock.physical.lower import Graph
+from penstock.physical.program import Program, view_area
+from penstock.punctuation import Punctuation
+from penstock.punctuation.closings import Closings
+from penstock.runtime import maintenance
+from penstock.runtime.backfill import Backfill, Given
+from penstock.runtime.bootstrap import beginning, check_kept
+from penstock.runtime.changing import Changing
 from penstock.runtime.domains import check_obeyed, lifted, standing
-from penstock.runtime.effects import Effects
 from penstock.runtime.failures import (
     Running,
     filled,
@@ -53,28 +62,14 @@ from penstock.runtime.failures import (
     rows_held,
     stepped,
 )
-from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.files import RUNS, Garbage, check_written
 from penstock.runtime.jobs import Jobs
-from penstock.runtime.measuring import Measures, seconds_of
+from penstock.runtime.metrics import Measures, seconds_of
 from penstock.runtime.options import Options
-from penstock.runtime.punctuating import (
-    Punctuations,
-    answers,
-    as_frontier,
-    closing,
-    entry,
-)
-from penstock.runtime.reading import CommittedView, Reading, time_of
-from penstock.runtime.settings import check_settings
-from penstock.runtime.sources import (
-    SourceDefinition,
-    input_area,
-    kept_areas,
-)
+from penstock.runtime.punctuation_store import Punctuations, answers, closing, entry
 from penstock.runtime.state_names import brought_up_to_date, check_named, founded
+from penstock.runtime.step_commit import Effects
 from penstock.runtime.step_specs import StepSpecs
-from penstock.runtime.times import now, shown
 from penstock.state.compaction import Use
 from penstock.state.log import Log, fold
 from penstock.state.manifest import (
@@ -520,7 +515,7 @@ class Engine(Changing):
             merging,
         )
         spec, reports, problems = stepped(self._jobs, running, specs.of)
-        self._reviewed, self._uses = w0, upkeep.used(self._uses, reports)
+        self._reviewed, self._uses = w0, maintenance.used(self._uses, reports)
         ran = time.perf_counter()
         with self._mutex:
             rest, failed = running.failing(problems, w0)
@@ -530,10 +525,12 @@ class Engine(Changing):
             for name in (*program.specs(), *kept):
                 chosen = spec.compactions.get(name, ())
                 actions += effects.changed(name, spec.areas[name], chosen)
-            actions += upkeep.merged_changes(spec.blocks, reports, program.views, self.manifest)
+            actions += maintenance.merged_changes(
+                spec.blocks, reports, program.views, self.manifest
+            )
             self.commit(*actions)
             self._running = rest
-        upkeep.delete_left(self.runs, spec.program.private, spec.areas, self.manifest)
+        maintenance.delete_left(self.runs, spec.program.private, spec.areas, self.manifest)
         self._condense()
         if merging:
             self._give_up_old_changes()
@@ -543,8 +540,8 @@ class Engine(Changing):
             "version": self.manifest.version,
             "frontier": w1,
             "operators": operators,
-            "state": upkeep.sizes(self.manifest, program.specs()),
-            "kept": upkeep.sizes(self.manifest, [input_area(s).name for s in sources]),
+            "state": maintenance.sizes(self.manifest, program.specs()),
+            "kept": maintenance.sizes(self.manifest, [input_area(s).name for s in sources]),
             "tasks": seconds_of(reports),
             "seconds": {"run": ran - started, "commit": time.perf_counter() - ran},
             "failed": {name: problem.sentence for name, problem in problems.items()},
@@ -553,7 +550,7 @@ class Engine(Changing):
         return progress
 
     def _give_up_old_changes(self) -> None:
-        if old := upkeep.old_changes(self.manifest, self.options.retention):
+        if old := maintenance.old_changes(self.manifest, self.options.retention):
             self.commit(*old)
 
     def _condense(self) -> None:

@@ -8,25 +8,24 @@ the frontier, and its changes are those of a view that never failed.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from penstock.errors import PenstockError, StateError
+from penstock.errors import StateError
+from penstock.execution.problems import Problem, problem_of, tried
+from penstock.execution.task import Report, StepSpec
+from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition, aside_areas, input_area
+from penstock.ingest.times import now
+from penstock.output.definitions import ViewDefinition, compiler_of
 from penstock.physical.kernel import Kernel
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program, base_area, view_area
 from penstock.runtime.backfill import Backfill
-from penstock.runtime.definitions import ViewDefinition, compiler_of
-from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs
-from penstock.runtime.problems import Problem, problem_of
-from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition, aside_areas, input_area
 from penstock.runtime.state_names import founded
-from penstock.runtime.task import Report, StepSpec
-from penstock.runtime.times import now
+from penstock.runtime.step_commit import Effects
 from penstock.state.manifest import (
     Action,
     Changed,
@@ -39,8 +38,6 @@ from penstock.state.manifest import (
 from penstock.state.run import AreaSpec
 
 T = TypeVar("T")
-BACK_OFF = (0.1, 0.5, 2.0)
-"""Seconds before what failed by something that may pass is tried again."""
 logger = logging.getLogger("penstock")
 
 
@@ -108,30 +105,6 @@ class Running:
 def rows_for(source: str) -> str:
     """The name of the area in which rows of a source are held for a view, as they came."""
     return f"rows {source}"
-
-
-def tried(what: str, run: Callable[[], T]) -> T:
-    """Run it, and again after a while where it fails by something that may pass."""
-    for seconds in BACK_OFF:
-        try:
-            return run()
-        except Exception as error:
-            if not may_pass(error):
-                raise
-            logger.warning("%s failed, again in %s s: %s", what, seconds, _line(error))
-        time.sleep(seconds)
-    return run()
-
-
-def may_pass(error: Exception) -> bool:
-    """Whether trying again may help: an executor is lost, a disk is busy."""
-    ours = isinstance(error, PenstockError) or "penstock.errors." in str(error)
-    return not ours and problem_of(error) is None
-
-
-def _line(error: BaseException) -> str:
-    """The first line of what an exception says."""
-    return f"{type(error).__name__}: {error}".split("\n")[0][:500]
 
 
 def stepped(

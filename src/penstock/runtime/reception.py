@@ -21,23 +21,18 @@ import pyarrow as pa
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN
 from penstock.errors import PlanError
+from penstock.ingest.file_sources.batch import FileBatch
+from penstock.ingest.rejected import Rejected
+from penstock.ingest.rows import completed, parquet_of, taken
+from penstock.ingest.schemes import NO_MARKS, Batch, columns_of_marks, operations_of, schemes_of
+from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition
+from penstock.ingest.watermarks import after_batch, check_batch, is_duplicate, moment, told
 from penstock.runtime.failures import LanesFailedError, Running, filled, holders, ingested
-from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.files import Garbage
 from penstock.runtime.jobs import Jobs, store_of
-from penstock.runtime.measuring import Measures
+from penstock.runtime.metrics import Measures
 from penstock.runtime.options import Options
-from penstock.runtime.punctuating import (
-    Punctuations,
-    columns_of_marks,
-    operations_of,
-    schemes_of,
-)
-from penstock.runtime.receiving import after_batch, check_batch, is_duplicate, moment, told
-from penstock.runtime.rejected import Rejected
-from penstock.runtime.rows import completed, parquet_of, taken
-from penstock.runtime.schemes import NO_MARKS, Batch
-from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
+from penstock.runtime.punctuation_store import Punctuations
 from penstock.state.manifest import Action, Manifest, Numbered, Received, SourceState
 from penstock.state.manifest import Punctuated as Said
 from penstock.state.producers import BatchId

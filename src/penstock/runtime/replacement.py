@@ -21,20 +21,20 @@ from penstock.algebra import codec
 from penstock.algebra.expr import Column
 from penstock.algebra.plan import Scan
 from penstock.element import BEGIN
+from penstock.ingest.sources import SourceDefinition
+from penstock.output.definitions import ViewDefinition, compiler_of
+from penstock.output.readers import Reading
 from penstock.physical.cutting import BEGINS, ENDS, WEIGHT, with_times
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.multiplicity import Multiplicity
 from penstock.physical.lower import Graph, Operator
 from penstock.physical.program import Compiler, Program, base_area, view_area
 from penstock.physical.transforms import Merge, Negate, Project
-from penstock.runtime.attaching import beginning, given_by
 from penstock.runtime.backfill import Backfill
-from penstock.runtime.definitions import ViewDefinition, compiler_of
-from penstock.runtime.effects import Effects
+from penstock.runtime.bootstrap import beginning, given_by
 from penstock.runtime.failures import Running
-from penstock.runtime.reading import Reading
-from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.state_names import founded
+from penstock.runtime.step_commit import Effects
 from penstock.state.manifest import (
     Action,
     AreaState,

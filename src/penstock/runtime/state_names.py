@@ -11,12 +11,12 @@ from pathlib import Path
 
 from penstock.algebra import layout_2
 from penstock.errors import StateError
+from penstock.ingest.sources import SourceDefinition, input_area
 from penstock.kinds import kind_of, known
+from penstock.output.definitions import ViewDefinition, compiler_of
 from penstock.physical.layout_2 import area_names
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program
-from penstock.runtime.definitions import ViewDefinition, compiler_of
-from penstock.runtime.sources import SourceDefinition, input_area
 from penstock.state.manifest import Action, Founded, Manifest, Renamed
 
 _NAMED = ("view ", "base ", "input ", "late ")

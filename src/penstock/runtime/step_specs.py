@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from penstock.execution.task import StepSpec
 from penstock.physical.closing import Said
 from penstock.physical.expiry.choosing import Chooser
 from penstock.physical.program import Program
-from penstock.runtime import upkeep
-from penstock.runtime.punctuating import answers, closing
-from penstock.runtime.task import StepSpec
+from penstock.runtime import maintenance
+from penstock.runtime.punctuation_store import answers, closing
 from penstock.state import changelog
 from penstock.state.compaction import Use
 from penstock.state.manifest import Manifest
@@ -54,11 +54,11 @@ class StepSpecs:
             self.w1,
             self.tasks,
             areas,
-            upkeep.compactions(areas, frontiers, self.tasks, reviewed, uses),
+            maintenance.compactions(areas, frontiers, self.tasks, reviewed, uses),
             self.kept,
             self.expiry.told(program, kernels),
             closed,
-            merging=upkeep.bytes_to_merge(self.uses, self.tasks),
+            merging=maintenance.bytes_to_merge(self.uses, self.tasks),
             blocks=self._blocks(program),
         )
 

@@ -9,9 +9,9 @@ from textwrap import indent
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node
 from penstock.memory.wording import listed
+from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy
 from penstock.rewrite import rewrite
-from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine
 from penstock.sharing import Running, Shared, Sharing
 from penstock.sharing.identity import Identities
