@@ -152,7 +152,7 @@ def in_batches(
             rows["t"] = np.arange(step * BATCH, (step + 1) * BATCH)
             for expiry, engine in engines.items():
                 engine.receive_table("s", pa.table(rows))
-                engine.promise("s", (step + 1) * BATCH)
+                engine.advance_watermark("s", (step + 1) * BATCH)
                 started = time.process_time()
                 engine.step()
                 spent[expiry].append(time.process_time() - started)

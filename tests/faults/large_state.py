@@ -81,8 +81,8 @@ def run(engine: Engine, steps: int) -> Iterator[dict[str, Any]]:
     for step in range(steps):
         engine.receive_table("items", items(step))
         engine.receive_table("sales", sales(step))
-        engine.promise("items", step + 1)
-        engine.promise("sales", step + 1)
+        engine.advance_watermark("items", step + 1)
+        engine.advance_watermark("sales", step + 1)
         progress = engine.step()
         assert progress is not None
         engine.collect_garbage()

@@ -39,9 +39,9 @@ POINTS = (
     "penstock.state.changelog.merged",
     "penstock.state.compaction.merge",
     "penstock.execution.task.RoundTask.run",
-    "penstock.runtime.engine.Engine.step",
-    "penstock.runtime.engine.Engine.receive_rows",
-    "penstock.runtime.engine.Engine.collect_garbage",
+    "penstock.runtime.step_loop.StepLoop.step",
+    "penstock.runtime.receiver.Receiver.receive_rows",
+    "penstock.runtime.maintenance.Maintenance.collect_garbage",
     "penstock.testing.scripts.deliver",
 )
 """Where the driver dies: around whatever ingest, steps, compaction, commits and sinks do."""

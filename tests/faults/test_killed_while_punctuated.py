@@ -42,9 +42,9 @@ POINTS = (
     "penstock.state.store.SegmentWriter.write",
     "penstock.state.compaction.merge",
     "penstock.execution.task.RoundTask.run",
-    "penstock.runtime.engine.Engine.step",
-    "penstock.runtime.engine.Engine.receive_rows",
-    "penstock.runtime.engine.Engine._condense",
+    "penstock.runtime.step_loop.StepLoop.step",
+    "penstock.runtime.receiver.Receiver.receive_rows",
+    "penstock.runtime.maintenance.Maintenance.condense",
     "penstock.punctuation.closings.Closings.settled",
     "penstock.testing.scripts.deliver",
 )

@@ -15,7 +15,6 @@ from penstock.algebra.plan import Aggregate, Map, Window
 from penstock.errors import PlanError
 from penstock.ingest import watermarks
 from penstock.ingest.sources import stamped_on_arrival
-from penstock.runtime import engine as engine_module
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
 from penstock.session import Session
@@ -40,8 +39,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    for module in (engine_module, watermarks):
-        monkeypatch.setattr(module, "now", found)
+    monkeypatch.setattr(watermarks, "now", found)
     return found
 
 

@@ -93,7 +93,7 @@ def run(directory: Path, seed: int, **options: Any) -> Engine:
         engine.step()
         if number % 6 == 0:
             engine.collect_garbage()
-    engine.promise("s", INF)
+    engine.advance_watermark("s", INF)
     engine.step()
     engine.collect_garbage()
     return engine

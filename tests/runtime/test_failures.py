@@ -207,7 +207,7 @@ def test_a_step_that_fails_in_the_background_is_told_until_it_goes_on(
 
     monkeypatch.setattr("penstock.execution.problems.BACK_OFF", (0.01, 0.01))
     with monkeypatch.context() as patch:
-        patch.setattr(db.engine._jobs, "step", lost)
+        patch.setattr(db.engine.state.jobs, "step", lost)
         db.start()
         db.source("s").append([(1, 1, 1)])
         db.source("s").advance(5)
@@ -226,7 +226,7 @@ def test_a_step_that_fails_for_a_moment_is_made_again(
     db: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("penstock.execution.problems.BACK_OFF", (0.01,))
-    step, tries = db.engine._jobs.step, []
+    step, tries = db.engine.state.jobs.step, []
 
     def once(spec: Any) -> Any:
         tries.append(spec)
@@ -234,7 +234,7 @@ def test_a_step_that_fails_for_a_moment_is_made_again(
             raise RuntimeError("an executor is lost")
         return step(spec)
 
-    monkeypatch.setattr(db.engine._jobs, "step", once)
+    monkeypatch.setattr(db.engine.state.jobs, "step", once)
     brought(db, (1, 1, 1), to=5)
     assert len(tries) == 2
     assert db.frontier == 5

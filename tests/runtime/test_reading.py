@@ -61,7 +61,7 @@ def runs(seed: int, directory: Path, **options: Any) -> Iterator[Engine]:
         t += rng.randrange(6)
         engine.step()
         yield engine
-    engine.promise("s", INF)
+    engine.advance_watermark("s", INF)
     engine.step()
     yield engine
     engine.close()

@@ -57,7 +57,7 @@ def append(db: Session, streams: Mapping[str, Stream], w0: int, w1: int, rng: Ra
                 ]
                 table = pa.Table.from_pylist(rows, schema=scan.schema)
                 db.engine.receive_table(scan.name, table)
-        db.engine.promise(scan.name, w1)
+        db.engine.advance_watermark(scan.name, w1)
 
 
 def run(

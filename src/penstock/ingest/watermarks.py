@@ -1,4 +1,9 @@
-"""What becomes of a batch: when its rows come, what punctuations it brings, what it leaves."""
+"""How far the time of a source has come, which rows are late, and where a batch leaves it.
+
+The watermark of a source is a time before which no more of its rows come: the latest event time so
+far less the delay, or what a heartbeat or a punctuation said. A row is late that comes before the
+watermark of its source, or before the target of the pipeline's steps.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,36 @@ from penstock.ingest.sources import IngestReport, SourceDefinition
 from penstock.ingest.times import now, shown, time_of
 from penstock.state.manifest import Manifest, SourceState
 from penstock.state.producers import BatchId, BatchNumbers
+
+
+def lateness(state: SourceState, target: int) -> int:
+    """Rows before this time are late: it is complete, or a step is about to complete it."""
+    return max(state.frontier, target)
+
+
+def open_from(state: SourceState, target: int) -> int:
+    """From when on a punctuation that comes now can hold: after all that has come."""
+    return max(state.largest + 1, state.frontier, target)
+
+
+def advanced(state: SourceState, frontier: int, target: int) -> SourceState:
+    """The source with a watermark, unless it is beyond it already; at the end of time it ends."""
+    if frontier <= state.frontier:
+        return state
+    ended = open_from(state, target) if frontier == INF else None
+    return replace(state, frontier=frontier, ended=ended)
+
+
+def watermark_of(source: SourceDefinition, state: SourceState) -> int:
+    """Rows that are stamped on arrival come no earlier than now."""
+    return max(state.frontier, now()) if source.arrival else state.frontier
+
+
+def end_of(source: SourceDefinition, state: SourceState) -> int:
+    """When a source would be over if nothing more came."""
+    if source.is_table:
+        return BEGIN
+    return state.ended if state.ended is not None else max(state.largest + 1, state.frontier)
 
 
 def moment(frontier: int) -> int:

@@ -9,20 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from penstock.element import BEGIN
 from penstock.errors import PlanError, UnsupportedError
 from penstock.ingest.sources import SourceDefinition
 from penstock.physical.branches import branches
 from penstock.physical.cutting import BEGINS, ENDS, WEIGHT, asks_for_the_past, cut, with_times
+from penstock.physical.kernel import Kernel
 from penstock.physical.lower import Operator
 from penstock.physical.program import Compiler, FromLane, Program, base_area
-from penstock.runtime.backfill import Given
+from penstock.punctuation.closings import Closings
+from penstock.runtime.backfill import Backfill, BackfillInput
+from penstock.runtime.pipeline_state import PipelineState
+from penstock.runtime.punctuation_store import bind_punctuations, closing
 from penstock.state.manifest import Manifest
+from penstock.state.run import AreaSpec
 
 
 @dataclass(frozen=True)
-class Beginning:
+class Bootstrap:
     """What new views begin with: a program over what is given, by views and by sources.
 
     `short` are those that know of the past only what was there in the end. `read` are the running
@@ -30,19 +36,19 @@ class Beginning:
     """
 
     program: Program
-    given: tuple[Given, ...]
+    inputs: tuple[BackfillInput, ...]
     sources: tuple[str, ...]
     short: frozenset[str]
     read: tuple[str, ...]
 
 
-def beginning(
+def bootstrap(
     new: Sequence[str],
     compiled: Compiler,
     running: Program,
     roots: Mapping[str, str],
     manifest: Manifest,
-) -> Beginning:
+) -> Bootstrap:
     """How views begin where others run, which are known by the identities of their roots."""
     tops = {name: compiled.root(name) for name in new}
     mine = dict.fromkeys(operator.identity for top in tops.values() for operator in top.walk())
@@ -53,19 +59,19 @@ def beginning(
     if len(whole) < len(views) and asked:
         views = whole
         names = {i: _name(one) for i, one in views.items()}
-    compiler, areas, made = Compiler(), compiled.program().view_areas, dict[Operator, Operator]()
+    compiler, made = Compiler(), dict[Operator, Operator]()
     read: dict[str, set[str]] = {}
     for name, top in tops.items():
         start = cut(top, names, made)
-        compiler.put(name, start, areas[name])
+        compiler.put(name, start, compiled.area(name))
         read[name] = set(_scans(start))
     scans = set().union(*read.values())
     used = tuple(one for one in views.values() if _name(one) in scans)
-    given = tuple(given_by(one, running, manifest) for one in used)
+    inputs = tuple(input_of(one, running, manifest) for one in used)
     parts = {_name(one) for one in used if one not in whole.values()}
     short = frozenset(name for name, scanned in read.items() if scanned & parts)
-    sources = tuple(sorted(scans - {one.source.name for one in given}))
-    return Beginning(compiler.program(), given, sources, short, used)
+    sources = tuple(sorted(scans - {one.source.name for one in inputs}))
+    return Bootstrap(compiler.program(), inputs, sources, short, used)
 
 
 def check_kept(
@@ -109,7 +115,7 @@ def _is_whole(view: str, manifest: Manifest) -> bool:
     return log[0].w0 == BEGIN if log else manifest.frontier == BEGIN
 
 
-def given_by(view: str, program: Program, manifest: Manifest) -> Given:
+def input_of(view: str, program: Program, manifest: Manifest) -> BackfillInput:
     """What a running view gave so far, and what is on its way."""
     area, origin = program.view_areas[view], program.views[view]
     waiting = program.lanes[origin.lane].area if isinstance(origin, FromLane) else None
@@ -118,4 +124,51 @@ def given_by(view: str, program: Program, manifest: Manifest) -> Given:
     )
     log = manifest.changelogs.get(view, ())
     refs = tuple(ref for entry in log for ref in entry.refs)
-    return Given(source, area, refs, manifest.area(base_area(view)).refs, waiting)
+    return BackfillInput(source, area, refs, manifest.area(base_area(view)).refs, waiting)
+
+
+class Backfills:
+    """What programs that begin now get to know of the past of a pipeline."""
+
+    def __init__(self, state: PipelineState) -> None:
+        self._state = state
+
+    def of(
+        self,
+        program: Program,
+        sources: Iterable[str],
+        inputs: Iterable[BackfillInput] = (),
+        **more: Any,
+    ) -> Backfill:
+        return self.over(program, [self._state.sources[name] for name in sources], inputs, **more)
+
+    def over(
+        self,
+        program: Program,
+        sources: Iterable[SourceDefinition],
+        inputs: Iterable[BackfillInput] = (),
+        **more: Any,
+    ) -> Backfill:
+        state = self._state
+        return Backfill(program, sources, state.jobs, state.runs, state.tasks, inputs, **more)
+
+    def punctuations(
+        self, names: Iterable[str], sources: Mapping[str, SourceDefinition] | None = None
+    ) -> dict[str, Closings]:
+        """What punctuations said of sources, from the beginning of time on."""
+        state, known = self._state, self._state.sources if sources is None else sources
+        of = state.punctuations.since_the_beginning
+        return {name: of(known[name], state.manifest) for name in names}
+
+    def bind(
+        self,
+        names: Iterable[str],
+        program: Program,
+        frontier: int,
+        sources: Mapping[str, SourceDefinition] | None = None,
+    ) -> tuple[dict[int, Kernel], dict[str, AreaSpec]]:
+        """The kernels of a program that looks from a time on, with what punctuations said by then,
+        and the areas of which these close a part."""
+        known = self.punctuations(names, sources).items()
+        kernels = bind_punctuations(program, {name: one.settled(frontier) for name, one in known})
+        return kernels, closing(program, kernels)

@@ -24,8 +24,8 @@ from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program, base_area, view_area
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.jobs import Jobs
-from penstock.runtime.state_names import founded
-from penstock.runtime.step_commit import Effects
+from penstock.runtime.state_names import named_state
+from penstock.runtime.step_commit import StepCommit
 from penstock.state.manifest import (
     Action,
     Changed,
@@ -65,9 +65,14 @@ class Running:
             return self
         return Running.of({name: v for name, v in self.views.items() if name not in views})
 
-    def with_view(self, name: str, view: ViewDefinition) -> Running:
-        """With one more view; it shares the operators of those that run."""
-        self.compiler.add(name, view.plan, view.key, view.expiry, view.apart)
+    def with_view(
+        self, name: str, view: ViewDefinition, compiled: Compiler | None = None
+    ) -> Running:
+        """With one more view, which may be compiled; it shares the operators of those that run."""
+        if compiled is not None and compiled.graph is self.graph:
+            self.compiler.take(name, compiled)
+        else:
+            self.compiler.add(name, view.plan, view.key, view.expiry, view.apart)
         views = {**self.views, name: view}
         return Running(views, self.graph, self.compiler, self.compiler.program())
 
@@ -252,11 +257,11 @@ def resumed(
     view: ViewDefinition,
     manifest: Manifest,
     backfill_of: Callable[..., Backfill],
-    spoken: Callable[[Program, int], tuple[Mapping[int, Kernel], Mapping[str, AreaSpec]]],
+    bind: Callable[[Program, int], tuple[Mapping[int, Kernel], Mapping[str, AreaSpec]]],
 ) -> Callable[[Manifest, Running], list[Action]]:
     """Make the step that a failed view has missed; what gives the actions that bring it back.
 
-    `spoken` is what punctuations say to the kernels of a program that looks from a time on.
+    `bind` gives the kernels of a program that know what punctuations said by a time.
     """
     failure = manifest.failures[name]
     program = compiler_of({name: view}, running.graph).program()
@@ -268,12 +273,12 @@ def resumed(
         begin=begin,
         rows=lambda source: held_area(name, rows_for(source)),
     )
-    effects = Effects(program, (), failure.frontier, failure.frontier)
+    commit = StepCommit(program, (), failure.frontier, failure.frontier)
     try:
         backfill.fill(manifest, program.lanes.values())
         if manifest.frontier > failure.frontier:
-            kernels, closed = spoken(program, failure.frontier)
-            effects = backfill.run(manifest.frontier, kernels, failure.frontier, closed)
+            kernels, closed = bind(program, failure.frontier)
+            commit = backfill.run(manifest.frontier, kernels, failure.frontier, closed)
     except Exception as error:
         problem = problem_of(error)
         if problem is None:
@@ -284,13 +289,13 @@ def resumed(
 
     def actions(latest: Manifest, others: Running) -> list[Action]:
         backfill.fill(latest, program.lanes.values())  # what came since is not before the frontier
-        found: list[Action] = [Resumed(name), founded(name, program)]
-        if effects.w1 > effects.w0:
-            found += effects.publications()
+        found: list[Action] = [Resumed(name), named_state(name, program)]
+        if commit.w1 > commit.w0:
+            found += commit.publications()
             shown = view_area(name)
-            found += effects.changed(shown, latest.area(shown))
+            found += commit.changed(shown, latest.area(shown))
         for area in sorted(program.private - others.program.private):
-            found += effects.founded(area, backfill.lane(area))
+            found += commit.introduced(area, backfill.lane(area))
         return found
 
     return actions

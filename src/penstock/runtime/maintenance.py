@@ -9,6 +9,8 @@ from pathlib import Path
 from penstock.algebra.closing import ALWAYS
 from penstock.execution.task import Report, hash_range
 from penstock.physical.program import base_area
+from penstock.runtime.failures import holders
+from penstock.runtime.pipeline_state import PipelineState
 from penstock.runtime.step_commit import alive
 from penstock.state import changelog, compaction
 from penstock.state.changelog import Block
@@ -19,6 +21,7 @@ from penstock.state.manifest import (
     Changed,
     Manifest,
     Merged,
+    Punctuated,
     Retired,
     held_area,
 )
@@ -140,3 +143,35 @@ def sizes(manifest: Manifest, names: Iterable[str]) -> dict[str, dict[str, int]]
         }
         for name, found in refs.items()
     }
+
+
+class Maintenance:
+    """What makes the log and the directory smaller, beside steps."""
+
+    def __init__(self, state: PipelineState) -> None:
+        self._state = state
+
+    def give_up_old_changes(self) -> None:
+        if old := old_changes(self._state.manifest, self._state.options.retention):
+            self._state.commit(*old)
+
+    def condense(self) -> None:
+        """Write what punctuations have said in fewer words, where time has passed them.
+
+        Those who look at what was said from before the frontier must have it as it was.
+        """
+        state = self._state
+        for name, source in state.sources.items():
+            if holders(state.manifest, name):
+                continue
+            with state.mutex:
+                entries = state.punctuations.condensed(source, state.manifest)
+                if entries is not None:
+                    closings = state.punctuations.of(source, state.manifest)
+                    state.commit(Punctuated(name, entries, anew=True))
+                    state.punctuations.cache(name, state.manifest, closings)
+
+    def collect_garbage(self) -> int:
+        """Delete files that no commit names and no reader can be reading; how many."""
+        with self._state.step_lock:
+            return self._state.garbage.collect(lambda: self._state.manifest)

@@ -24,7 +24,7 @@ from penstock.execution.task import Report
 from penstock.physical.program import Program
 
 _KEPT = 2000
-_HEARD = 1000
+_MOST_OBSERVED = 1000
 
 
 @dataclass
@@ -66,21 +66,21 @@ class ViewDelays:
         return {"event": self.event.shown(), "seconds": self.seconds.shown()}
 
 
-class Measures:
+class Metrics:
     """Of one session; nothing of it is kept."""
 
     def __init__(self) -> None:
         self._mutex = threading.Lock()
-        self._heard: deque[tuple[int, float]] = deque(maxlen=_HEARD)
+        self._observed: deque[tuple[int, float]] = deque(maxlen=_MOST_OBSERVED)
         self._operators: dict[str, dict[str, int]] = {}
         self._views: dict[str, ViewDelays] = {}
         self._late: dict[str, Delays] = {}
 
-    def heard(self, event: int) -> None:
+    def observe_event_time(self, event: int) -> None:
         """Time has come so far, by a row or by a promise."""
         with self._mutex:
-            if BEGIN < event < INF and (not self._heard or event > self._heard[-1][0]):
-                self._heard.append((event, time.monotonic()))
+            if BEGIN < event < INF and (not self._observed or event > self._observed[-1][0]):
+                self._observed.append((event, time.monotonic()))
 
     def stepped(
         self, program: Program, reports: Sequence[Report], w1: int
@@ -92,18 +92,18 @@ class Measures:
                 if place.identity in totals:
                     name = f"{type(place.operator.work).__name__} {place.identity}"
                     _count(self._operators.setdefault(name, {}), totals[place.identity])
-            heard = list(self._heard)
-            frontier = w1 - 1 if w1 < INF else heard[-1][0] if heard else BEGIN
+            observed = list(self._observed)
+            frontier = w1 - 1 if w1 < INF else observed[-1][0] if observed else BEGIN
             for report in reports:
                 for view, (*some, first) in report.times.items():
                     delays = self._views.setdefault(view, ViewDelays())
                     for event in (event for event in some if event > BEGIN):
                         delays.event.add(max(frontier - event, 0))
-                        if (since := _since(event, heard)) is not None:
+                        if (since := _since(event, observed)) is not None:
                             delays.seconds.add(now - since)
                     if first > BEGIN:
                         delays.event.reach(frontier - first)
-                        delays.seconds.reach(now - (_since(first, heard) or now))
+                        delays.seconds.reach(now - (_since(first, observed) or now))
                 for operator, (*few, most) in report.late.items():
                     late = self._late.setdefault(operator, Delays())
                     for delay in few:
@@ -127,10 +127,10 @@ class Measures:
             return self._views.get(view, ViewDelays()).shown()
 
 
-def _since(event: int, heard: list[tuple[int, float]]) -> float | None:
+def _since(event: int, observed: list[tuple[int, float]]) -> float | None:
     """When the session first heard of a time, as far back as it remembers."""
-    place = bisect_left(heard, (event, 0.0))
-    return heard[place][1] if place < len(heard) else None
+    place = bisect_left(observed, (event, 0.0))
+    return observed[place][1] if place < len(observed) else None
 
 
 def _count(counts: dict[str, int], total: Mapping[str, float]) -> None:

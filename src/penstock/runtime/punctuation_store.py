@@ -10,7 +10,6 @@ from penstock.ingest.sources import SourceDefinition
 from penstock.physical.closing import Said, answered, is_answered, reviewed
 from penstock.physical.kernel import Kernel
 from penstock.physical.program import Program
-from penstock.punctuation import Punctuation, text
 from penstock.punctuation.closings import Closings, Entry
 from penstock.state.manifest import Manifest, SourceState
 from penstock.state.run import AreaSpec
@@ -19,7 +18,7 @@ _MANY = 1000
 
 
 @dataclass
-class Punctuations:
+class PunctuationStore:
     """Remembers how far the entries of each source were read, and what they add up to."""
 
     _read: dict[str, tuple[tuple[Entry, ...], int, Closings]] = field(default_factory=dict)
@@ -38,7 +37,7 @@ class Punctuations:
             self._read[source.name] = entries, manifest.frontier, closings
         return closings.over_from(_ended(source, manifest)).settled(manifest.frontier)
 
-    def know(self, source: str, manifest: Manifest, closings: Closings) -> None:
+    def cache(self, source: str, manifest: Manifest, closings: Closings) -> None:
         """What the entries of a source add up to, for whoever has read them already."""
         if source in manifest.punctuations:
             self._read[source] = manifest.punctuations[source], BEGIN, closings
@@ -79,7 +78,7 @@ def _ended(source: SourceDefinition, manifest: Manifest) -> int | None:
     return manifest.sources.get(source.name, SourceState()).ended
 
 
-def answers(program: Program, said: Said) -> dict[int, Kernel]:
+def bind_punctuations(program: Program, said: Said) -> dict[int, Kernel]:
     """The kernels of a program that know what was said, where anything was."""
     found: dict[int, Kernel] = {}
     for number, place in enumerate(program.places):
@@ -99,7 +98,3 @@ def closing(program: Program, kernels: Mapping[int, Kernel]) -> dict[str, AreaSp
             if is_answered(area.until):
                 found[program.places[number].area_name(area)] = area
     return found
-
-
-def entry(punctuation: Punctuation, at: int) -> Entry:
-    return text.write(punctuation), at

@@ -14,7 +14,7 @@ from penstock.state.store import RunRef
 
 
 @dataclass(frozen=True)
-class Effects:
+class StepCommit:
     """Of one step `[w0, w1)` of a program."""
 
     program: Program
@@ -50,7 +50,7 @@ class Effects:
         if new or removed or frontier > area.frontier:
             yield Changed(name, new, removed, frontier)
 
-    def founded(self, name: str, area: AreaState) -> Iterable[Changed]:
+    def introduced(self, name: str, area: AreaState) -> Iterable[Changed]:
         """The change that brings an area into the log, with what is alive of it."""
         frontier = self._frontier(name, area)
         refs = alive((*area.refs, *self._written(name)), frontier)

@@ -450,7 +450,7 @@ class Session:
     def metrics(self) -> dict[str, Any]:
         """Rows received and late per source, tuples through operators, delays of views, and the
         latest progress."""
-        measures = self._engine.measures
+        measures = self._engine.metrics
         states = {name: self._engine.source_state(name) for name in self._engine.sources}
         return {
             "frontier": self.frontier,

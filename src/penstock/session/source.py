@@ -125,12 +125,12 @@ class Source:
 
     def advance(self, to: Time) -> None:
         """A heartbeat: no more rows before `to`."""
-        self._engine.promise(self.name, ticks(to))
+        self._engine.advance_watermark(self.name, ticks(to))
         self._runner.wake()
 
     def end(self) -> None:
         """The stream is over."""
-        self._engine.promise(self.name, INF)
+        self._engine.advance_watermark(self.name, INF)
         self._runner.wake()
 
     def idle(self) -> None:

@@ -109,7 +109,7 @@ def run_on_engine(
                 engine = _maybe_reopened(engine, jobs, rng)
                 visit(engine, False)
                 define(0.05)
-            engine.promise(name, w1)
+            engine.advance_watermark(name, w1)
         engine.step()
         engine = _maybe_reopened(engine, jobs, rng)
         visit(engine, False)
