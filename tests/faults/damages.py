@@ -25,7 +25,8 @@ from typing import Any
 from penstock.directory import verify
 from penstock.directory.areas import references
 from penstock.errors import PenstockError, StateError
-from penstock.runtime import checkpoints, jobs
+from penstock.ingest import checkpoints
+from penstock.runtime import jobs
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.state import compaction, log
