@@ -30,6 +30,8 @@ FIRST = (
     "semantics",
     "memory",
     "testing",
+    "glossary",
+    "architecture",
 )
 LONG = 30  # letters of a title that the menu does not show
 GROUPS = {"docs": "", "papers": "Papers", "decisions": "Decisions"}
