@@ -35,6 +35,8 @@ _DAY, _LOCAL, _INSTANT = pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UT
 @kind("column")
 @dataclass(frozen=True, slots=True)
 class Column:
+    """The value of one column of the record."""
+
     name: str
     type: pa.DataType
 
@@ -45,6 +47,8 @@ class Column:
 @kind("literal")
 @dataclass(frozen=True, slots=True)
 class Literal:
+    """A constant; None is NULL of its type."""
+
     value: Any
     type: pa.DataType
 
@@ -57,6 +61,8 @@ class Literal:
 @kind("call")
 @dataclass(frozen=True, slots=True)
 class Call:
+    """A function of Spark, or an operator in its symbol, of arguments."""
+
     function: str
     args: tuple[Expr, ...]
     type: pa.DataType
@@ -107,6 +113,8 @@ ARGUMENT = "__x"
 
 
 class Table(Protocol):
+    """Values that a `Lookup` finds by the values of columns."""
+
     def find(self, columns: tuple[pa.Array, ...], length: int) -> pa.Array: ...
 
 

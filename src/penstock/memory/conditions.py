@@ -92,7 +92,7 @@ def excludes_null(condition: Condition, attribute: Attribute) -> bool:
 
 
 class TooManyPartsError(ValueError):
-    pass
+    """A condition has more disjoint parts than can be judged one by one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,8 @@ class UnorderedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Integers:
+    """Integers stand for themselves."""
+
     ordered: ClassVar[bool] = True
 
     def rank(self, value: object) -> Fraction:
@@ -44,6 +46,8 @@ class Integers:
 
 @dataclass(frozen=True, slots=True)
 class Decimals:
+    """Decimals of one scale: as many units of the last digit."""
+
     scale: int
     ordered: ClassVar[bool] = True
 
@@ -56,6 +60,8 @@ class Decimals:
 
 @dataclass(frozen=True, slots=True)
 class Dates:
+    """Dates are counted by days."""
+
     ordered: ClassVar[bool] = True
 
     def rank(self, value: object) -> Fraction:

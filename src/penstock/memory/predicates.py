@@ -14,6 +14,8 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True, order=True)
 class Attribute:
+    """A column of a stream."""
+
     stream: str
     name: str
 
@@ -25,6 +27,8 @@ Element: TypeAlias = Attribute | int
 
 
 class Comparison(StrEnum):
+    """The comparisons of the theory; all others are put in terms of these."""
+
     LESS = "<"
     AT_MOST = "<="
     EQUAL = "="
@@ -32,6 +36,8 @@ class Comparison(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Atom:
+    """A comparison between two attributes, or of an attribute with an integer."""
+
     left: Element
     comparison: Comparison
     right: Element

@@ -22,6 +22,8 @@ from penstock.memory.witness import Witness, witness
 
 @dataclass(frozen=True)
 class Row:
+    """A row of a source, by column."""
+
     source: str
     values: dict[str, Any]
 

@@ -17,6 +17,8 @@ from penstock.memory.predicates import Atom, Attribute, Comparison
 
 
 class Extreme(StrEnum):
+    """Which end of its values matters: the largest or the smallest."""
+
     MAX = "max"
     MIN = "min"
 

@@ -103,6 +103,8 @@ logger = logging.getLogger("penstock")
 
 
 class Engine(Changing):
+    """One state directory: its definitions, what it receives, and its steps."""
+
     def __init__(self, directory: Path, jobs: Jobs, options: Options) -> None:
         super().__init__()
         self.directory = directory

@@ -38,6 +38,8 @@ logger = logging.getLogger("penstock")
 
 @dataclass(frozen=True)
 class Sink:
+    """A name, under which deliveries are noted, a view, and the function that gets its changes."""
+
     name: str
     view: str
     deliver: Deliver

@@ -30,6 +30,8 @@ class Change:
 
 @dataclass(frozen=True)
 class Create(Change):
+    """A name of the file that the directory does not have yet."""
+
     action = "create"
 
 
@@ -42,6 +44,8 @@ class Replace(Change):
 
 @dataclass(frozen=True)
 class Alter(Change):
+    """A source whose columns are to change."""
+
     action = "alter"
 
 
@@ -59,6 +63,8 @@ class Drop(Change):
 
 @dataclass(frozen=True)
 class Unchanged(Change):
+    """A definition that is what the file says."""
+
     action = "unchanged"
 
 

@@ -108,6 +108,8 @@ class _NotSimpleError(Exception):
 
 
 class Scalars:
+    """Binds scalar expressions; what is not known here is asked of Spark."""
+
     def __init__(self, analyser: Analyser, complaints: Complaints) -> None:
         self._analyser = analyser
         self._complaints = complaints
