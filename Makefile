@@ -34,6 +34,7 @@ demo: $(STAMP) ## Watch a live auction and its views for 45 seconds
 docs: $(STAMP) ## Build the pages of docs into build/docs
 	@$(PY) -m docs.figures.intervals
 	@$(PY) -m docs.walks
+	@$(PY) -m docs.reference
 	@$(PY) -m docs.notebook 2>/dev/null
 	@$(PY) -m docs.build
 

@@ -27,6 +27,7 @@ FIRST = (
     "language",
     "command-line",
     "python",
+    "reference",
     "semantics",
     "memory",
     "testing",

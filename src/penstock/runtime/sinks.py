@@ -178,7 +178,7 @@ class Server:
 
 
 class Sinks:
-    """The sinks of a session."""
+    """The sinks of a session, each with a server of its own."""
 
     def __init__(
         self, engine: Engine, spark: SparkSession, committed: Callable[[str], CommittedView]

@@ -25,6 +25,7 @@ class Change:
         return ""
 
     def to_json(self) -> dict[str, Any]:
+        """The same as values of JSON."""
         return {"change": self.action, **asdict(self)}
 
 
@@ -95,6 +96,7 @@ class PipelinePlan:
 
     @property
     def refused(self) -> tuple[Change, ...]:
+        """What cannot be done; with any of it, the file is not run."""
         return tuple(change for change in self.changes if isinstance(change, Refused))
 
     @property
