@@ -18,9 +18,11 @@ from penstock.kinds import kind
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
 ARITHMETIC = ("+", "-", "*", "/", "%")
+CHECKED = (*ARITHMETIC, "negative", "abs")
+"""Functions of numbers that fail where a result does not fit its type; without ANSI it wraps."""
 CONVERSIONS = ("cast", "unix_micros", "timestamp_micros", "unix_date")
 LOGIC = ("and", "or", "not", "is null", "if", "coalesce")
-SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC, "date_format")
+SIMPLE = (*COMPARISONS, *CHECKED, *CONVERSIONS, *LOGIC, "date_format")
 
 CLOSED, ENDED, EARLIEST, LATEST, UP_TO = "closed", "ended", "earliest", "latest", "up to"
 CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST, UP_TO)
@@ -191,7 +193,7 @@ def takes(call: Call) -> bool:
                 case (time, Literal(str() as pattern)):
                     return time.type == _INSTANT and pieces(pattern) is not None
             return False
-        case "negative":
+        case "negative" | "abs":
             number = call.type in _WHOLE or pa.types.is_floating(call.type)
             return number and types == [call.type]
         case "/":

@@ -6,7 +6,7 @@ Nothing is known of functions other than those of `expr.SIMPLE`.
 from __future__ import annotations
 
 from penstock.algebra.expr import (
-    ARITHMETIC,
+    CHECKED,
     COMPARISONS,
     CONVERSIONS,
     Call,
@@ -15,8 +15,7 @@ from penstock.algebra.expr import (
     Literal,
 )
 
-_OTHERS = ("negative", "not", "date_format")
-_STRICT = frozenset((*COMPARISONS, *ARITHMETIC, *CONVERSIONS, *_OTHERS)) - {"<=>"}
+_STRICT = frozenset((*COMPARISONS, *CHECKED, *CONVERSIONS, "not", "date_format")) - {"<=>"}
 """Functions that are NULL where any argument is."""
 
 

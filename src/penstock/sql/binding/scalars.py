@@ -292,9 +292,10 @@ class Scalars:
             case exp.Coalesce(this=first, expressions=rest):
                 values = types.unified([part(first), *map(part, rest)])
                 return Call("coalesce", tuple(values), values[0].type) if values else None
-            case exp.Neg(this=this):
+            case exp.Neg(this=this) | exp.Abs(this=this):
                 value = part(this)
-                return Call("negative", (value,), value.type)
+                word = "negative" if isinstance(tree, exp.Neg) else "abs"
+                return Call(word, (value,), value.type)
             case exp.Cast(this=this, to=to) if isinstance(tree, exp.Cast | exp.TryCast):
                 wanted = self.named_type(to.sql(Penstock), to)
                 return types.widened(part(this), wanted)
