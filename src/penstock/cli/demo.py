@@ -67,6 +67,8 @@ RIVALS = (
 
 
 class Demo:
+    """The session, the screen and the bids of the demo, which runs for a number of seconds."""
+
     def __init__(self, db: Session, svg: Path | None = None) -> None:
         self._db = db
         self._svg = svg

@@ -12,6 +12,8 @@ from penstock.reasoning.printing import duration
 
 
 class Extents:
+    """For each plan, how many records it has at one time, at most; each is found once."""
+
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
         self._found: dict[int, tuple[Node, Bound | None]] = {}

@@ -62,6 +62,8 @@ logger = logging.getLogger("penstock")
 
 
 class Commands:
+    """Carries out statements in a session."""
+
     def __init__(self, session: Session) -> None:
         self._session = self.session = session
         self._engine = session.engine

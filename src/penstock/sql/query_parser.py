@@ -83,6 +83,8 @@ BUILDING = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 class QueryParser(PipeParser):
+    """Parses queries."""
+
     NO_PAREN_FUNCTION_PARSERS: t.ClassVar = {
         **PipeParser.NO_PAREN_FUNCTION_PARSERS,
         "ANY": lambda self: self._parse_any(),
