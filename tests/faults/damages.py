@@ -175,6 +175,13 @@ def _changed(change: Callable[[bytes, Random], bytes]) -> Damage:
     return damaged
 
 
+def flip(path: Path, place: int) -> None:
+    """Change one bit; a second time, and all is as it was."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    _write(path, bytes(content))
+
+
 def _write(path: Path, content: bytes) -> None:
     """Another file of this name: the one that was may be linked to from elsewhere."""
     path.unlink()
@@ -188,7 +195,10 @@ DAMAGES: tuple[Damage, ...] = (
 
 
 def kinds_of_files(directory: Path) -> dict[str, list[Path]]:
-    """All files of a directory by what they hold; one with runs of several areas is of each."""
+    """All files of a directory by what they hold; one with runs of several areas is of each.
+
+    Names of runs are random: they come in the order in which the log names them.
+    """
     found: dict[str, list[Path]] = {}
     for path in sorted(directory.rglob("*")):
         if path.is_file() and path.suffix != ".arrow" and path.name != "writer.lock":
@@ -204,8 +214,8 @@ def kinds_of_files(directory: Path) -> dict[str, list[Path]]:
         if path not in found.setdefault(kind, []):
             found[kind].append(path)
     published = [r for changes in manifest.changelogs.values() for e in changes for r in e.refs]
-    files = {directory / "runs" / f"{ref.segment}.arrow" for ref in published}
-    found["runs of changes"] = sorted(files)
+    files = [directory / "runs" / f"{ref.segment}.arrow" for ref in published]
+    found["runs of changes"] = list(dict.fromkeys(files))
     return found
 
 
