@@ -16,6 +16,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -29,7 +30,7 @@ from penstock.session import Session
 from penstock.state import compaction
 from penstock.state.log import read_manifest
 from penstock.testing.local_session import local_session
-from tests.faults.damages import flip
+from tests.faults.damages import flip, settings
 from tests.session.test_pipeline import carried_out, told
 
 QUERIES = (
@@ -314,21 +315,21 @@ class Life:
 
 def lived(scratch: Path, seed: int, steps: int = STEPS) -> Life:
     """A life that went well."""
-    minus, part = evaluate._FUNCTIONS["-"], compaction.PART
+    minus = evaluate._FUNCTIONS["-"]
     spoiled = Spoiled(minus)
-    life = Life(scratch, seed, spoiled)
-    evaluate._FUNCTIONS["-"] = spoiled
-    compaction.PART = 1500  # there is always a merge under way
-    try:
-        life.live(steps)
-        life.check()
-        life.sound()
-    except Exception as error:
-        error.add_note(f"seed {seed}: {' '.join(life.done)}")
-        raise
-    finally:
-        evaluate._FUNCTIONS["-"], compaction.PART = minus, part
-        life.db.close()
+    with settings(), patch.object(compaction, "FANS", (2, 4)):
+        life = Life(scratch, seed, spoiled)
+        evaluate._FUNCTIONS["-"] = spoiled
+        try:
+            life.live(steps)
+            life.check()
+            life.sound()
+        except Exception as error:
+            error.add_note(f"seed {seed}: {' '.join(life.done)}")
+            raise
+        finally:
+            evaluate._FUNCTIONS["-"] = minus
+            life.db.close()
     return life
 
 

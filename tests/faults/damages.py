@@ -25,7 +25,7 @@ from typing import Any
 from penstock.directory import verify
 from penstock.directory.areas import references
 from penstock.errors import PenstockError, StateError
-from penstock.runtime import checkpoints, jobs
+from penstock.runtime import checkpoints, jobs, upkeep
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.state import compaction, log
@@ -33,10 +33,11 @@ from penstock.state.log import read_manifest
 from penstock.state.manifest import Received
 from penstock.testing import local_session
 from tests.faults.test_damaged_files import flipped, overwritten, truncated, zeroed
+from tests.golden.pipeline import merges
 
 CHECKPOINT = Path(__file__).with_name("spark-checkpoint.tar.xz")
 """What Spark wrote of a stream of files, in twelve batches."""
-BATCH, STEPS = 11, 9
+BATCH, STEPS = 11, 11
 OPTIONS = Options(tasks=1, grace=0.0, retention=30)
 PIPELINE = """
 CREATE SOURCE s (k BIGINT, x BIGINT, t BIGINT) EVENT TIME t DELAY 5;
@@ -53,12 +54,12 @@ CREATE VIEW failing AS SELECT k, 10 % sum(x) AS q FROM s GROUP BY k;
 @contextmanager
 def settings() -> Iterator[None]:
     """Checkpoints come early, and there is always a merge under way."""
-    before = log.CHECKPOINT_EVERY, compaction.PART
-    log.CHECKPOINT_EVERY, compaction.PART = 12, 300
+    before = log.CHECKPOINT_EVERY, compaction.PART, upkeep.MERGED_PER_BYTE
+    log.CHECKPOINT_EVERY, compaction.PART, upkeep.MERGED_PER_BYTE = 12, 500, 0
     try:
         yield
     finally:
-        log.CHECKPOINT_EVERY, compaction.PART = before
+        log.CHECKPOINT_EVERY, compaction.PART, upkeep.MERGED_PER_BYTE = before
 
 
 def prepare(directory: Path) -> None:
@@ -81,6 +82,7 @@ def prepare(directory: Path) -> None:
         tar.extractall(place, filter="data")
     db.engine.commit(Received("files", replace(state, batch=BATCH)))
     assert "failing" in db.engine.manifest.failures
+    assert {name.split()[0] for name in merges(db.engine.manifest)} == {"adaptive", "top", "groups"}
     db.engine.collect_garbage()
     db.close()
 
