@@ -19,12 +19,13 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import PERCENTILES, VARIANCES, AggregateCall
 from penstock.algebra.expr import Call, Column, Expr, Literal, columns, is_simple
 from penstock.memory.check import MOST_ORDERS, failures
-from penstock.memory.joined import Joined, NoProductError, Product, joined, places, product_of
+from penstock.memory.joined import Joined, joined
+from penstock.memory.products import NoProductError, product_of
 from penstock.memory.query import Query
 from penstock.memory.rankings import Ranking, best_of, rankings_of
 from penstock.memory.self_joins import derived_orders, fold
 from penstock.reasoning.closure import Attribute
-from penstock.reasoning.products import named
+from penstock.reasoning.products import Rows, named, relations_of
 
 MOST_CASES = 1_000_000  # combinations of values that a summary may tell apart
 
@@ -228,7 +229,7 @@ def _counts_copies(call: AggregateCall) -> bool:
     return not (call.distinct or call.function in ("min", "max", "any_value", "collect_set"))
 
 
-def _sees_copies(call: AggregateCall, plan: p.Aggregate, product: Product) -> bool:
+def _sees_copies(call: AggregateCall, plan: p.Aggregate, product: Rows) -> bool:
     """Whether a call counts copies of rows; of a constant of its group many functions do not."""
     if not _counts_copies(call) or not call.args or call.where is not None:
         return _counts_copies(call)
@@ -248,9 +249,9 @@ def _is_best(call: AggregateCall) -> bool:
     return call.function in ("min", "max")
 
 
-def _is_sum(call: AggregateCall, product: Product) -> bool:
+def _is_sum(call: AggregateCall, product: Rows) -> bool:
     """Whether a function needs no more than sums over the rows of one stream."""
-    read = {places(product.columns[column]) for column in call.columns}
+    read = {relations_of([product.outputs[column]]) for column in call.columns}
     alone = len(read) == 1 and all(len(found) == 1 for found in read)
     return call.function in SUMMED and not call.distinct and alone
 
@@ -264,7 +265,7 @@ def _read_by(keys: tuple[str, ...], calls: Sequence[AggregateCall]) -> list[str]
 
 
 def _summaries(
-    product: Product,
+    product: Rows,
     names: Sequence[str],
     distinct: bool,
     summed: tuple[str, ...] = (),
@@ -272,7 +273,7 @@ def _summaries(
 ) -> tuple[Summary, ...]:
     """`best` are columns of which the largest value, or the smallest, is all that matters."""
     every = tuple(dict.fromkeys((*names, *(name for name, _ in best))))
-    found = joined(product, every) if len(product.scans) > 1 else None
+    found = joined(product, every) if len(product.relations) > 1 else None
     if found is None:
         return ()
     asked = _Asked(tuple(names), every, summed, best)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from penstock.algebra import plan as p
 from penstock.algebra.expr import Call, Column, Expr, Literal, columns, conjunction
 from penstock.reasoning.implication import FROM
-from penstock.reasoning.products import Atom, Forms, Rows, atoms_of, is_temporal
+from penstock.reasoning.products import Forms, Relation, Rows, is_temporal, relations_of
 
 _WORTH_IT = 0.8
 _EQUAL, _OTHER = 0.1, 0.33
@@ -51,9 +51,9 @@ class _Ordering:
 
     def _of(self, plan: p.Node) -> p.Node:
         rows = self.forms.of(plan)
-        if isinstance(rows, Rows) and len(rows.atoms) > 2:
+        if isinstance(rows, Rows) and len(rows.relations) > 2:
             model = _Model(rows, self.seen)
-            given = list(range(len(rows.atoms)))
+            given = list(range(len(rows.relations)))
             best = model.greedy()
             if best is not None and model.cost(best) < _WORTH_IT * model.cost(given):
                 return _joined(rows, best, self)
@@ -63,15 +63,15 @@ class _Ordering:
 class _Model:
     def __init__(self, rows: Rows, seen: Mapping[str, Seen]) -> None:
         self._seen = seen
-        self._atoms = rows.atoms
+        self._relations = rows.relations
         self._conditions = [c for c in rows.conditions if not is_temporal(c)]
-        self._sizes = [self._size(i, atom) for i, atom in enumerate(rows.atoms)]
+        self._sizes = [self._size(i, relation) for i, relation in enumerate(rows.relations)]
 
     def greedy(self) -> list[int] | None:
         """Begin with the least, go on with what gives the least; None where rows are unknown."""
-        if not all(self._source(atom) for atom in self._atoms):
+        if not all(self._source(relation) for relation in self._relations):
             return None
-        left = set(range(len(self._atoms)))
+        left = set(range(len(self._relations)))
         pairs = [(self._result((i, j)), self._sizes[i], i, j) for i in left for j in left if i != j]
         order = list(min(pairs)[2:])
         while rest := left - set(order):
@@ -88,17 +88,17 @@ class _Model:
         for i in chosen:
             size *= self._sizes[i]
         for condition in self._conditions:
-            if len(used := atoms_of([condition])) > 1 and used <= chosen:
+            if len(used := relations_of([condition])) > 1 and used <= chosen:
                 size *= self._selectivity(condition)
         return size
 
-    def _size(self, number: int, atom: Atom) -> float:
-        source = self._source(atom)
+    def _size(self, number: int, relation: Relation) -> float:
+        source = self._source(relation)
         size = float(source.rows) if source is not None else 1.0
-        if atom.window is not None and source is not None and source.span > 0:
-            size *= min(1.0, atom.window[1] / source.span)
+        if relation.window is not None and source is not None and source.span > 0:
+            size *= min(1.0, relation.window[1] / source.span)
         for condition in self._conditions:
-            if atoms_of([condition]) == {number}:
+            if relations_of([condition]) == {number}:
                 size *= _EQUAL if _is_equality(condition) else _OTHER
         return max(size, 1.0)
 
@@ -111,16 +111,16 @@ class _Model:
     def _values(self, column: str) -> float:
         """How many different values a column has: all of a key, or as many as were seen."""
         number, _, name = column.partition(":")
-        atom, size = self._atoms[int(number)], self._sizes[int(number)]
-        source = self._source(atom)
-        if atom.plan.unique_key() == (name,):
+        relation, size = self._relations[int(number)], self._sizes[int(number)]
+        source = self._source(relation)
+        if relation.plan.unique_key() == (name,):
             return size
         known = source.values.get(name) if source is not None else None
         return max(1.0, min(size, known if known is not None else _VALUES * size))
 
-    def _source(self, atom: Atom) -> Seen | None:
+    def _source(self, relation: Relation) -> Seen | None:
         """What is known of the one source of a relation."""
-        names = {node.name for node in atom.plan.walk() if isinstance(node, p.Scan)}
+        names = {node.name for node in relation.plan.walk() if isinstance(node, p.Scan)}
         return self._seen.get(next(iter(names))) if len(names) == 1 else None
 
 
@@ -135,13 +135,13 @@ def _joined(rows: Rows, order: Sequence[int], ordering: _Ordering) -> p.Node:
     """The rows with their relations joined in this order."""
     node: p.Node | None = None
     for number in order:
-        atom = rows.atoms[number]
-        schema = atom.plan.schema
-        inner = atom.plan.with_inputs(*map(ordering.of, atom.plan.inputs))
-        below = inner if atom.window is None else p.Window(inner, *atom.window)
+        relation = rows.relations[number]
+        schema = relation.plan.schema
+        inner = relation.plan.with_inputs(*map(ordering.of, relation.plan.inputs))
+        below = inner if relation.window is None else p.Window(inner, *relation.window)
         outputs = tuple(
             (f"{number}:{name}", Column(own, schema.field(own).type))
-            for name, own in atom.names.items()
+            for name, own in relation.names.items()
         )
         side = p.Map(below, outputs)
         node = side if node is None else p.Join(node, side)

@@ -27,10 +27,10 @@ from penstock.reasoning.points import Points, are_periodic, contains, same
 from penstock.reasoning.printing import expression
 from penstock.reasoning.products import (
     Aggregation,
-    Atom,
     Form,
     Forms,
     Groups,
+    Relation,
     Rows,
     Window,
     has_aggregate,
@@ -55,7 +55,7 @@ class Remainder:
     conditions: tuple[Expr, ...]
     moments: tuple[Expr, ...]
     points: Points | None
-    rest: tuple[tuple[int, Atom], ...]
+    rest: tuple[tuple[int, Relation], ...]
     facts: Facts
     table: tuple[tuple[Expr, str], ...]
 
@@ -70,13 +70,13 @@ class Remainder:
         node: p.Node = p.Map(
             view, tuple((view_column(f.name), Column(f.name, f.type)) for f in view.schema)
         )
-        for number, atom in self.rest:
-            schema = atom.plan.schema
+        for number, relation in self.rest:
+            schema = relation.plan.schema
             outputs = tuple(
                 (f"{number}:{name}", Column(own, schema.field(own).type))
-                for name, own in atom.names.items()
+                for name, own in relation.names.items()
             )
-            node = p.Join(node, p.Map(atom.rows, outputs))
+            node = p.Join(node, p.Map(relation.rows, outputs))
         if self.conditions:
             node = p.Filter(node, conjunction(self.conditions))
         for moment in self.moments:
@@ -97,8 +97,8 @@ def view_column(name: str) -> str:
 def assignments(query: Rows, view: Rows) -> Iterator[dict[int, int]]:
     """Which relation of the query each one of the view may be."""
     places = [
-        [j for j, atom in enumerate(query.atoms) if atom.identity == mine.identity]
-        for mine in view.atoms
+        [j for j, relation in enumerate(query.relations) if relation.identity == mine.identity]
+        for mine in view.relations
     ]
     yield from _assigned(places, {}, [_MOST_ASSIGNMENTS])
 
@@ -131,12 +131,12 @@ def remainder(
             raise NoMatchError(f"it has only rows where {expression(condition)}")
     held = Facts(theirs)
     covered = set(numbers.values())
-    rest = tuple((i, atom) for i, atom in enumerate(query.atoms) if i not in covered)
+    rest = tuple((i, relation) for i, relation in enumerate(query.relations) if i not in covered)
     table = [(renumbered(e, numbers), view_column(name)) for name, e in outputs.items()]
-    for number, atom in rest:
-        for name, own in atom.names.items():
+    for number, relation in rest:
+        for name, own in relation.names.items():
             column = f"{number}:{name}"
-            table.append((Column(column, atom.plan.schema.field(own).type), column))
+            table.append((Column(column, relation.plan.schema.field(own).type), column))
     left = [c for c in query.conditions if not held.imply(c)]
     left += _shorter_windows(query, view, numbers)
     try:
@@ -162,8 +162,8 @@ def _condition(condition: Expr, table: list[tuple[Expr, str]], facts: Facts, hel
 def _shorter_windows(query: Rows, view: Rows, numbers: Mapping[int, int]) -> list[Expr]:
     """The ends of windows that are shorter than those of the view."""
     found: list[Expr] = []
-    for i, mine in enumerate(view.atoms):
-        other = query.atoms[numbers[i]]
+    for i, mine in enumerate(view.relations):
+        other = query.relations[numbers[i]]
         if mine.window == other.window:
             continue
         if other.window is None or not _is_within(other.window, mine.window):
@@ -253,7 +253,7 @@ def _from_rows(query: Form, left: Remainder, leaf: p.Node) -> p.Node:
 def _from_groups(
     query: Groups, view: Groups, leaf: p.Node, numbers: dict[int, int], known: Identities
 ) -> p.Node:
-    if len(numbers) < len(query.rows.atoms):
+    if len(numbers) < len(query.rows.relations):
         raise NoMatchError("it has groups, and the query joins their rows with others")
     outputs = {name: renumbered(e, numbers) for name, e in view.outputs.items()}
     of_keys = {name: e for name, e in view.outputs.items() if not has_aggregate(e)}

@@ -88,7 +88,7 @@ class _Known:
     @cached_property
     def identities(self) -> tuple[str, ...]:
         rows = self.form if isinstance(self.form, Rows) else self.form.rows
-        return tuple(sorted(atom.identity for atom in rows.atoms))
+        return tuple(sorted(relation.identity for relation in rows.relations))
 
 
 @dataclass
@@ -224,8 +224,8 @@ class Sharing:
     def _candidates(self, form: Form) -> Iterable[_Known]:
         rows = form if isinstance(form, Rows) else form.rows
         names: dict[str, None] = {}
-        for atom in rows.atoms:
-            names |= self._reading.get(atom.identity, {})
+        for relation in rows.relations:
+            names |= self._reading.get(relation.identity, {})
         return [self._views[name] for name in names]
 
 
