@@ -17,6 +17,8 @@ from penstock.errors import PlanError
 from penstock.kinds import kind
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
+MIRRORED = dict(zip(COMPARISONS, ("=", "<>", ">", ">=", "<", "<=", "<=>"), strict=True))
+"""What comparisons are with their sides exchanged."""
 ARITHMETIC = ("+", "-", "*", "/", "%")
 CONVERSIONS = ("cast", "unix_micros", "timestamp_micros", "unix_date")
 LOGIC = ("and", "or", "not", "is null", "if", "coalesce")

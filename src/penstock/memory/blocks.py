@@ -22,7 +22,7 @@ from penstock.algebra.expr import Call, Column, Expr, columns, substitute
 from penstock.memory import query
 from penstock.memory.products import NoProductError, Reader, product_of, unplaced, without_distinct
 from penstock.memory.query import Aggregate, Function, Kind, Stream
-from penstock.memory.values import Declared, Knowledge
+from penstock.memory.values import ColumnAnalysis, Declared
 from penstock.reasoning.closure import Attribute, compare
 from penstock.reasoning.conditions import Condition, Every, attributes_of, between, uncast
 from penstock.reasoning.products import Forms, Rows, named, relations_of, renumbered
@@ -52,14 +52,14 @@ class Block:
         return any(_closes(node) for node in self.nodes)
 
 
-def block_of(plan: p.Node, declared: Declared, knowledge: Knowledge) -> Block | None:
+def block_of(plan: p.Node, declared: Declared, analysis: ColumnAnalysis) -> Block | None:
     """The block that a plan is, if it is one."""
     distinct = isinstance(plan, p.Distinct)
     rows = plan.input if isinstance(plan, p.Distinct | p.Aggregate) else plan
     try:
         product = product_of(rows, as_set=distinct, timed=True)
         reader = _BlockReader(product, _names_of(rows, []), declared)
-        reader.label(without_distinct(rows) if distinct else rows, knowledge, Forms())
+        reader.label(without_distinct(rows) if distinct else rows, analysis, Forms())
         for condition in product.conditions:
             reader.note(condition)
         if isinstance(plan, p.Aggregate):
@@ -115,22 +115,24 @@ class _BlockReader(Reader):
         self.few: dict[Attribute, int] = {}  # of so many unknown values
         self.exact = True
 
-    def label(self, plan: p.Node, knowledge: Knowledge, forms: Forms, first: int = 0) -> int:
+    def label(self, plan: p.Node, analysis: ColumnAnalysis, forms: Forms, first: int = 0) -> int:
         """Note what a plan calls the expressions that it computes; the number of streams so far."""
         last = first + isinstance(plan, p.Scan)
         for source in plan.inputs:
-            last = self.label(source, knowledge, forms, last)
+            last = self.label(source, analysis, forms, last)
         if isinstance(plan, p.Map):
             for name, value in forms.of(plan).outputs.items():
                 moved = uncast(renumbered(value, {i: i + first for i in range(last - first)}))
                 if isinstance(moved, Call) and len(relations_of([moved])) == 1:
-                    self._label_computed(moved, name, plan, knowledge)
+                    self._label_computed(moved, name, plan, analysis)
         return last
 
-    def _label_computed(self, value: Expr, name: str, plan: p.Node, knowledge: Knowledge) -> None:
+    def _label_computed(
+        self, value: Expr, name: str, plan: p.Node, analysis: ColumnAnalysis
+    ) -> None:
         own = self._labelled(value, name)
         if not pa.types.is_boolean(value.type) and not _is_remainder(value):
-            finite = knowledge.of(plan).values.get(name)
+            finite = analysis.of(plan).values.get(name)
             if finite is not None and finite.number is not None:
                 self.few.setdefault(own, finite.number)
 

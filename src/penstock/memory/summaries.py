@@ -276,27 +276,27 @@ def _summaries(
     found = joined(product, every) if len(product.relations) > 1 else None
     if found is None:
         return ()
-    asked = _Asked(tuple(names), every, summed, best)
+    request = _Request(tuple(names), every, summed, best)
     query = Query(found.streams, frozenset(), found.select, distinct)
     if distinct and not found.never and not found.mixed:
         folded, closure = fold(query, found.closure)
         if folded is not query:
             query, found = folded, found.folded(folded, closure)
-    summary = _summary(found, query, asked)
+    summary = _summary(found, query, request)
     if summary is None and query.joins_itself and distinct and found.orderly:
-        return _by_orders(found, query, asked)
+        return _by_orders(found, query, request)
     return () if summary is None else (summary,)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Request:
     names: tuple[str, ...]
     every: tuple[str, ...]
     summed: tuple[str, ...]
     best: tuple[tuple[str, bool], ...]
 
 
-def _by_orders(found: Joined, query: Query, asked: _Asked) -> tuple[Summary, ...]:
+def _by_orders(found: Joined, query: Query, request: _Request) -> tuple[Summary, ...]:
     """A summary for each way in which the attributes of the streams can be ordered, or none.
 
     A row of a stream is in one order only. So the results of all of them are those of the query,
@@ -306,15 +306,15 @@ def _by_orders(found: Joined, query: Query, asked: _Asked) -> tuple[Summary, ...
     summaries: dict[Summary, None] = {}
     for number, order in enumerate(derived_orders(whole)):
         folded, closure = fold(replace(whole, where=order.atoms()), order)
-        summary = _summary(found.folded(folded, closure), folded, asked)
+        summary = _summary(found.folded(folded, closure), folded, request)
         if summary is None or number == MOST_ORDERS:
             return ()
         summaries[summary] = None
     return tuple(summaries)
 
 
-def _summary(found: Joined, query: Query, asked: _Asked) -> Summary | None:
-    distinct, names, best, summed = query.distinct, asked.names, asked.best, asked.summed
+def _summary(found: Joined, query: Query, request: _Request) -> Summary | None:
+    distinct, names, best, summed = query.distinct, request.names, request.best, request.summed
     extremes = [found.extreme(name, high) for name, high in best if name not in names]
     key = [a for a in found.select if a not in {extreme.attribute for extreme in extremes}]
     key += [a for name in names for a in found.attributes_of(name) if a not in key]
@@ -333,7 +333,7 @@ def _summary(found: Joined, query: Query, asked: _Asked) -> Summary | None:
         node, added = found.input(stream.name, () if distinct else growing, summed)
         inputs.append(node)
         own.append(added)
-    outputs = tuple((name, found.outputs[name]) for name in asked.every)
+    outputs = tuple((name, found.outputs[name]) for name in request.every)
     if summed and not all(is_simple(value) for _, value in outputs):
         return None  # only Spark could make them, and it knows no sums
     ranked = tuple(best_of(query, extreme) for extreme in extremes)

@@ -22,6 +22,7 @@ from penstock.algebra.expr import (
     ARITHMETIC,
     COMPARISONS,
     CONVERSIONS,
+    MIRRORED,
     Call,
     Column,
     Expr,
@@ -69,7 +70,6 @@ FROM, UNTIL = "from now", "until now"
 """Conditions on the current time: it has reached a time, it has not reached it yet."""
 
 _COMMUTATIVE = ("=", "<>", "<=>", "+", "*")
-_FLIPPED = {">": "<", ">=": "<="}
 _NEGATED = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
@@ -84,8 +84,8 @@ def canonical(expr: Expr) -> Expr:
             return inner
         case "not", (Call(comparison, sides),) if comparison in _NEGATED:
             return canonical(Call(_NEGATED[comparison], sides, expr.type))
-        case function, (left, right) if function in _FLIPPED:
-            return Call(_FLIPPED[function], (right, left), expr.type)
+        case (">" | ">=") as function, (left, right):
+            return Call(MIRRORED[function], (right, left), expr.type)
         case function, (_, _) if function in _COMMUTATIVE:
             return Call(function, tuple(sorted(args, key=_order)), expr.type)
     return Call(expr.function, args, expr.type)
@@ -172,7 +172,7 @@ class Range:
         return self.low if is_point and not (self.low_open or self.high_open) else None
 
 
-class Facts:
+class Conjunction:
     def __init__(self, conditions: Iterable[Expr]) -> None:
         self._conditions = [p for c in conditions for p in conjuncts(canonical(c))]
         self._classes: dict[str, str] = {}
@@ -201,13 +201,13 @@ class Facts:
             return None
         return Literal(found.only, expr.type)
 
-    def imply(self, condition: Expr) -> bool:
+    def implies(self, condition: Expr) -> bool:
         form = canonical(condition)
         match form:
             case Literal(value):
                 return value is True
             case Call("and", args):
-                return all(map(self.imply, args))
+                return all(map(self.implies, args))
             case Call("=" | "<=>" as operator, (Column(a, kind), Column(b))) if is_exact(kind):
                 if _root(self._strict, a) == _root(self._strict, b):
                     return a != b or self._is_compared(form.args[0])
@@ -219,7 +219,7 @@ class Facts:
             return True
         match form:
             case Call("or", args):
-                return any(map(self.imply, args))
+                return any(map(self.implies, args))
             case Call("not", (Call("is null", (Column() as column,)),)):
                 return self._is_compared(column)
             case Call("from now" | "until now" as word, (time,)):
@@ -276,7 +276,9 @@ class _Classes(dict[str, Expr]):
 def range_of(condition: Expr) -> tuple[Expr, Range] | None:
     """What a comparison with a constant says of an expression."""
     match condition:
-        case Call("=", (value, Literal() as constant)) | Call("=", (Literal() as constant, value)):
+        case Call("=" | "<=>", (value, Literal() as constant)) | Call(
+            "=" | "<=>", (Literal() as constant, value)
+        ):
             if _is_comparable(value, constant):
                 return value, Range(constant.value, False, constant.value, False)
         case Call("<" | "<=" as operator, (Literal() as low, value)):

@@ -16,7 +16,7 @@ from penstock.algebra.plan import Node, SortKey
 from penstock.algebra.settings import zone_of
 from penstock.errors import PenstockError, PlanError, UnsupportedError
 from penstock.memory.api import verdict
-from penstock.memory.check_context import Scene
+from penstock.memory.check_context import CheckContext
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
 from penstock.physical.expiry import Strategy, check
@@ -411,7 +411,7 @@ class Commands:
         self, of: s.Query | s.CreateView, most_repairs: int = MOST_REPAIRS
     ) -> MemoryVerdict:
         query = of if isinstance(of, s.Query) else of.query
-        scene = Scene(
+        scene = CheckContext(
             self._catalog, self._analyser, declared_by(self._engine, lambda: self._analyser)
         )
         return verdict((of,), scene, tuple(self._views_below(query)), most_repairs)

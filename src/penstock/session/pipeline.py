@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from penstock.algebra.plan import Node
 from penstock.errors import PenstockError
-from penstock.memory.check_context import Scene
+from penstock.memory.check_context import CheckContext
 from penstock.reasoning.identity import Identities
 from penstock.rewrite import rewrite
 from penstock.runtime.definitions import ViewDefinition, of_kind
@@ -239,7 +239,7 @@ class _Comparison:
         return found if found.reason else replace(found, reason="its statement is another one")
 
     def _stream(self, one: InFile, statement: s.CreateStream, old: Any) -> _Verdict:
-        scene, name = Scene(self._catalog, self._analyser), self._called(statement.name)
+        scene, name = CheckContext(self._catalog, self._analyser), self._called(statement.name)
         found = scene.after([statement]).catalog.entries[statement.name.text]
         self._entries[name] = found
         if isinstance(old, StreamDefinition) and _alike(_parsed(old.text), statement):

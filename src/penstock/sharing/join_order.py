@@ -1,9 +1,9 @@
-"""The order of inner joins, by what has been seen of the streams so far.
+"""The order of inner joins, by what has been statistics of the streams so far.
 
 A simple model: a relation has as many rows as its source brings in the length of its window;
 conditions leave a part of them; an equality of columns leaves one pair of as many as the larger of
 the two has different values. The order with the smaller results on the way is the better one. Where
-nothing has been seen, and where the gain would be small, the order is that of the query.
+nothing has been statistics, and where the gain would be small, the order is that of the query.
 Law: the plan has the same snapshots at all times.
 """
 
@@ -23,7 +23,7 @@ _VALUES = 0.1
 
 
 @dataclass(frozen=True)
-class Seen:
+class SourceStatistics:
     """What a source has brought: rows, in which span of time, and different values of columns."""
 
     rows: int
@@ -31,16 +31,16 @@ class Seen:
     values: Mapping[str, int] = field(default_factory=dict)
 
 
-def ordered(plan: p.Node, seen: Mapping[str, Seen], forms: Forms) -> p.Node:
+def ordered(plan: p.Node, statistics: Mapping[str, SourceStatistics], forms: Forms) -> p.Node:
     """The plan with its joins of three relations and more in the order that costs the least."""
-    return _Ordering(seen, forms).of(plan)
+    return _Ordering(statistics, forms).of(plan)
 
 
 @dataclass
 class _Ordering:
     """What many read stays one node."""
 
-    seen: Mapping[str, Seen]
+    statistics: Mapping[str, SourceStatistics]
     forms: Forms
     done: dict[int, tuple[p.Node, p.Node]] = field(default_factory=dict)
 
@@ -52,7 +52,7 @@ class _Ordering:
     def _of(self, plan: p.Node) -> p.Node:
         rows = self.forms.of(plan)
         if isinstance(rows, Rows) and len(rows.relations) > 2:
-            model = _Model(rows, self.seen)
+            model = _Model(rows, self.statistics)
             given = list(range(len(rows.relations)))
             best = model.greedy()
             if best is not None and model.cost(best) < _WORTH_IT * model.cost(given):
@@ -61,8 +61,8 @@ class _Ordering:
 
 
 class _Model:
-    def __init__(self, rows: Rows, seen: Mapping[str, Seen]) -> None:
-        self._seen = seen
+    def __init__(self, rows: Rows, statistics: Mapping[str, SourceStatistics]) -> None:
+        self._statistics = statistics
         self._relations = rows.relations
         self._conditions = [c for c in rows.conditions if not is_temporal(c)]
         self._sizes = [self._size(i, relation) for i, relation in enumerate(rows.relations)]
@@ -109,7 +109,7 @@ class _Model:
         return _EQUAL if _is_equality(condition) else _OTHER
 
     def _values(self, column: str) -> float:
-        """How many different values a column has: all of a key, or as many as were seen."""
+        """How many different values a column has: all of a key, or as many as were statistics."""
         number, _, name = column.partition(":")
         relation, size = self._relations[int(number)], self._sizes[int(number)]
         source = self._source(relation)
@@ -118,10 +118,10 @@ class _Model:
         known = source.values.get(name) if source is not None else None
         return max(1.0, min(size, known if known is not None else _VALUES * size))
 
-    def _source(self, relation: Relation) -> Seen | None:
+    def _source(self, relation: Relation) -> SourceStatistics | None:
         """What is known of the one source of a relation."""
         names = {node.name for node in relation.plan.walk() if isinstance(node, p.Scan)}
-        return self._seen.get(next(iter(names))) if len(names) == 1 else None
+        return self._statistics.get(next(iter(names))) if len(names) == 1 else None
 
 
 def _is_equality(condition: Expr) -> bool:

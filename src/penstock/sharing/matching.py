@@ -22,7 +22,7 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Call, Column, Expr, Literal, cast, compare, conjunction
 from penstock.algebra.times import last_multiple, micros, shifted
 from penstock.reasoning.identity import Identities
-from penstock.reasoning.implication import FROM, UNTIL, Facts, canonical, is_exact
+from penstock.reasoning.implication import FROM, UNTIL, Conjunction, canonical, is_exact
 from penstock.reasoning.points import Points, are_periodic, contains, same
 from penstock.reasoning.printing import expression
 from penstock.reasoning.products import (
@@ -38,7 +38,7 @@ from penstock.reasoning.products import (
     is_temporal,
     renumbered,
 )
-from penstock.sharing.expression_matching import Deriver, MissingError, named
+from penstock.sharing.expression_matching import ExpressionMatcher, MissingError, named
 
 _MOST_ASSIGNMENTS = 24
 
@@ -56,7 +56,7 @@ class Remainder:
     moments: tuple[Expr, ...]
     points: Points | None
     rest: tuple[tuple[int, Relation], ...]
-    facts: Facts
+    facts: Conjunction
     table: tuple[tuple[Expr, str], ...]
 
     def over(self, view: p.Node) -> p.Node:
@@ -124,12 +124,12 @@ def remainder(
     known: Identities,
 ) -> Remainder:
     """What is left to do with the rows of a view; `outputs` are those of its columns to be used."""
-    facts = Facts(query.conditions)
+    facts = Conjunction(query.conditions)
     theirs = [renumbered(c, numbers) for c in view.conditions]
     for condition in theirs:
-        if not facts.imply(condition):
+        if not facts.implies(condition):
             raise NoMatchError(f"it has only rows where {expression(condition)}")
-    held = Facts(theirs)
+    held = Conjunction(theirs)
     covered = set(numbers.values())
     rest = tuple((i, relation) for i, relation in enumerate(query.relations) if i not in covered)
     table = [(renumbered(e, numbers), view_column(name)) for name, e in outputs.items()]
@@ -137,7 +137,7 @@ def remainder(
         for name, own in relation.names.items():
             column = f"{number}:{name}"
             table.append((Column(column, relation.plan.schema.field(own).type), column))
-    left = [c for c in query.conditions if not held.imply(c)]
+    left = [c for c in query.conditions if not held.implies(c)]
     left += _shorter_windows(query, view, numbers)
     try:
         derived = [_condition(c, table, facts, held) for c in left]
@@ -151,12 +151,14 @@ def remainder(
     return Remainder(conditions, moments, points, rest, facts, tuple(table))
 
 
-def _condition(condition: Expr, table: list[tuple[Expr, str]], facts: Facts, held: Facts) -> Expr:
+def _condition(
+    condition: Expr, table: list[tuple[Expr, str]], facts: Conjunction, held: Conjunction
+) -> Expr:
     """A condition over what there is; columns are not equal before it is seen to that they are."""
     match condition:
         case Call("=" | "<=>", (Column(_, kind), Column())) if is_exact(kind):
-            return Deriver(table, held)(condition)
-    return Deriver(table, facts, certain=False)(condition)
+            return ExpressionMatcher(table, held)(condition)
+    return ExpressionMatcher(table, facts, certain=False)(condition)
 
 
 def _shorter_windows(query: Rows, view: Rows, numbers: Mapping[int, int]) -> list[Expr]:
@@ -237,7 +239,7 @@ def answered(query: Form, view: Form, leaf: p.Node, known: Identities) -> p.Node
 
 
 def _from_rows(query: Form, left: Remainder, leaf: p.Node) -> p.Node:
-    derive = Deriver(left.table, left.facts)
+    derive = ExpressionMatcher(left.table, left.facts)
     node = left.over(leaf)
     if isinstance(query, Rows):
         return p.Map(node, tuple((name, derive(e)) for name, e in query.outputs.items()))
@@ -262,20 +264,20 @@ def _from_groups(
         raise NoMatchError("it has one group of all rows")
     if not view.keys and left.points is not None and not are_periodic(left.points):
         raise NoMatchError("it has a group before the first point of synchronization")
-    facts, keys = left.facts, Deriver(left.table, left.facts)
+    facts, keys = left.facts, ExpressionMatcher(left.table, left.facts)
     for key in query.keys:
         if not keys.can(key):
             raise NoMatchError(f"its groups are not by {expression(key)}")
     table = [(e, view_column(name)) for name, e in outputs.items()]
     their_keys = [renumbered(key, numbers) for key in view.keys]
     having = [renumbered(c, numbers) for c in view.conditions]
-    from_keys = Deriver([(key, "key") for key in query.keys], facts)
+    from_keys = ExpressionMatcher([(key, "key") for key in query.keys], facts)
     always_there = bool(their_keys) and not query.keys  # the one group of all rows, be they none
     if not always_there and all(map(from_keys.can, their_keys)):
         return _same_groups(query, left, table, having, leaf)
     if having:
         raise NoMatchError(f"it has only groups where {expression(having[0])}")
-    return _larger_groups(query, left, Deriver(table, facts), keys, leaf)
+    return _larger_groups(query, left, ExpressionMatcher(table, facts), keys, leaf)
 
 
 def _same_groups(
@@ -285,15 +287,15 @@ def _same_groups(
     having: list[Expr],
     leaf: p.Node,
 ) -> p.Node:
-    facts = Facts((*query.conditions, *query.rows.conditions))
+    facts = Conjunction((*query.conditions, *query.rows.conditions))
     for condition in having:
-        if not facts.imply(condition):
+        if not facts.implies(condition):
             raise NoMatchError(f"it has only groups where {expression(condition)}")
-    derive = Deriver(table, left.facts)
-    derive = Deriver(table, left.facts, special=lambda e: _average(e, derive.find))
-    held = Facts(having)
+    derive = ExpressionMatcher(table, left.facts)
+    derive = ExpressionMatcher(table, left.facts, special=lambda e: _average(e, derive.find))
+    held = Conjunction(having)
     node = left.over(leaf)
-    conditions = tuple(derive(c) for c in query.conditions if not held.imply(c))
+    conditions = tuple(derive(c) for c in query.conditions if not held.implies(c))
     if conditions:
         node = p.Filter(node, conjunction(conditions))
     return p.Map(node, tuple((name, derive(e)) for name, e in query.outputs.items()))
@@ -328,7 +330,7 @@ def _quotient(total: Expr, count: Expr) -> Expr:
 
 
 def _larger_groups(
-    query: Groups, left: Remainder, there: Deriver, keys: Deriver, leaf: p.Node
+    query: Groups, left: Remainder, there: ExpressionMatcher, keys: ExpressionMatcher, leaf: p.Node
 ) -> p.Node:
     groups = _Grouping(query, keys)
     for expr in query.aggregates:
@@ -337,7 +339,11 @@ def _larger_groups(
 
 
 def _put_together(
-    call: Aggregation, kind: pa.DataType, groups: _Grouping, there: Deriver, keys: Deriver
+    call: Aggregation,
+    kind: pa.DataType,
+    groups: _Grouping,
+    there: ExpressionMatcher,
+    keys: ExpressionMatcher,
 ) -> Expr:
     """An aggregate of a group from those of the groups that it is made of."""
 
@@ -386,7 +392,7 @@ class _Grouping:
     """An aggregation in the making: the columns that it reads, its calls, what its results are."""
 
     query: Groups
-    derive: Deriver
+    derive: ExpressionMatcher
     columns: dict[Expr, str] = field(default_factory=dict)
     calls: dict[tuple[object, ...], AggregateCall] = field(default_factory=dict)
     results: dict[Expr, Expr] = field(default_factory=dict)
@@ -420,14 +426,14 @@ class _Grouping:
             result = Column(result.name, expr.type)
         self.results[expr] = result
 
-    def over(self, node: p.Node, facts: Facts) -> p.Node:
+    def over(self, node: p.Node, facts: Conjunction) -> p.Node:
         outputs = [(name, self.derive(key)) for name, key in self.keys.items()]
         outputs += [(name, e) for e, name in self.columns.items()]
         if not outputs:
             outputs = [("row", Literal(True, pa.bool_()))]
         calls = tuple(self.calls.values())
         grouped: p.Node = p.Aggregate(p.Map(node, tuple(outputs)), tuple(self.keys), calls)
-        after = Deriver(named(self.keys), facts, special=lambda e: self.results.get(e))
+        after = ExpressionMatcher(named(self.keys), facts, special=lambda e: self.results.get(e))
         if self.query.conditions:
             conditions = tuple(map(after, self.query.conditions))
             grouped = p.Filter(grouped, conjunction(conditions))
