@@ -10,7 +10,7 @@ import pytest
 import penstock
 from penstock import directory, errors, punctuation, session, testing
 from penstock.memory import api
-from penstock.runtime import datasource
+from penstock.output import datasource
 
 ROOT = Path(__file__).parents[1]
 

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         WriterConflictError,
     )
     from penstock.memory.api import check
+    from penstock.output.datasource import register
     from penstock.punctuation import between
-    from penstock.runtime.datasource import register
     from penstock.session import Query, Result, Session, Source, View, connect, view
 else:
     import importlib
@@ -60,7 +60,7 @@ else:
         ),
         "penstock.memory.api": ("check",),
         "penstock.punctuation": ("between",),
-        "penstock.runtime.datasource": ("register",),
+        "penstock.output.datasource": ("register",),
         "penstock.session": ("Query", "Result", "Session", "Source", "View", "connect", "view"),
     }
     _HOMES = {name: home for home, names in _NAMES.items() for name in names}

@@ -32,7 +32,7 @@ from penstock.memory.plans import operators_of
 from penstock.memory.values import Declared
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler
-from penstock.session.describing import explained
+from penstock.session.descriptions import explained
 from penstock.sql import parse, to_sql
 from penstock.sql import statements as s
 from penstock.sql.binding import AnalysisError, Catalog

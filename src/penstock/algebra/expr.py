@@ -20,9 +20,11 @@ COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
 MIRRORED = dict(zip(COMPARISONS, ("=", "<>", ">", ">=", "<", "<=", "<=>"), strict=True))
 """What comparisons are with their sides exchanged."""
 ARITHMETIC = ("+", "-", "*", "/", "%")
+CHECKED = (*ARITHMETIC, "negative", "abs")
+"""Functions of numbers that fail where a result does not fit its type; without ANSI it wraps."""
 CONVERSIONS = ("cast", "unix_micros", "timestamp_micros", "unix_date")
 LOGIC = ("and", "or", "not", "is null", "if", "coalesce")
-SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC, "date_format")
+SIMPLE = (*COMPARISONS, *CHECKED, *CONVERSIONS, *LOGIC, "date_format")
 
 CLOSED, ENDED, EARLIEST, LATEST, UP_TO = "closed", "ended", "earliest", "latest", "up to"
 CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST, UP_TO)
@@ -37,6 +39,8 @@ _DAY, _LOCAL, _INSTANT = pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UT
 @kind("column")
 @dataclass(frozen=True, slots=True)
 class Column:
+    """The value of one column of the record."""
+
     name: str
     type: pa.DataType
 
@@ -47,6 +51,8 @@ class Column:
 @kind("literal")
 @dataclass(frozen=True, slots=True)
 class Literal:
+    """A constant; None is NULL of its type."""
+
     value: Any
     type: pa.DataType
 
@@ -59,6 +65,8 @@ class Literal:
 @kind("call")
 @dataclass(frozen=True, slots=True)
 class Call:
+    """A function of Spark, or an operator in its symbol, of arguments."""
+
     function: str
     args: tuple[Expr, ...]
     type: pa.DataType
@@ -109,6 +117,8 @@ ARGUMENT = "__x"
 
 
 class Table(Protocol):
+    """Values that a `Lookup` finds by the values of columns."""
+
     def find(self, columns: tuple[pa.Array, ...], length: int) -> pa.Array: ...
 
 
@@ -191,7 +201,7 @@ def takes(call: Call) -> bool:
                 case (time, Literal(str() as pattern)):
                     return time.type == _INSTANT and pieces(pattern) is not None
             return False
-        case "negative":
+        case "negative" | "abs":
             number = call.type in _WHOLE or pa.types.is_floating(call.type)
             return number and types == [call.type]
         case "/":

@@ -163,7 +163,7 @@ def _columns(table: s.CreateTable, spark: SparkSession) -> Columns:
         )
     from pyspark.errors import PySparkException
 
-    from penstock.runtime.objections import objection
+    from penstock.execution.spark_errors import objection
 
     try:
         rows = spark.read.format(table.format.name).options(**dict(table.format.options)).load()

@@ -12,6 +12,8 @@ from penstock.reasoning.printing import duration
 
 
 class PlanCardinalities:
+    """For each plan, how many records it has at one time, at most; each is found once."""
+
     def __init__(self, columns: ColumnAnalysis) -> None:
         self.columns = columns
         self._found: dict[int, tuple[Node, Bound | None]] = {}

@@ -23,6 +23,8 @@ from penstock.sql.text import Name
 
 @dataclass(frozen=True)
 class CheckContext:
+    """The catalog, the types and the promises that a query is judged with."""
+
     catalog: Catalog
     analyser: Analyser
     declared: Declared = field(default_factory=Declared)

@@ -63,6 +63,7 @@ class MemoryVerdict:
 
     @property
     def bounded(self) -> bool:
+        """Whether there is a bound for all inputs."""
         return all(operator.bounded for operator in self.operators)
 
     @property

@@ -191,6 +191,8 @@ class ColumnValues:
 
 
 class ColumnAnalysis:
+    """For each plan, which values its columns can take; each is found once."""
+
     def __init__(self, declared: Declared) -> None:
         self.declared = declared
         self._known: dict[int, tuple[Node, ColumnValues]] = {}

@@ -158,6 +158,8 @@ FREE = 1_000_000  # where the values of attributes begin that the selection does
 
 @dataclass(frozen=True, slots=True)
 class Witness:
+    """Prefixes to tell apart, and for each the arrivals that show the difference."""
+
     items: tuple[tuple[Arrival, ...], ...]
     probes: tuple[tuple[Arrival, ...], ...]
 

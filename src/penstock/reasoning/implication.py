@@ -173,6 +173,8 @@ class Range:
 
 
 class Conjunction:
+    """Conditions that are met, and what follows from them: equal columns, constants, ranges."""
+
     def __init__(self, conditions: Iterable[Expr]) -> None:
         self._conditions = [p for c in conditions for p in conjuncts(canonical(c))]
         self._classes: dict[str, str] = {}

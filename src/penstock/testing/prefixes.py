@@ -20,6 +20,8 @@ from penstock.reasoning.conditions import TooManyPartsError, split
 
 @dataclass(frozen=True)
 class Row:
+    """A row of a source, by column."""
+
     source: str
     values: dict[str, Any]
 
