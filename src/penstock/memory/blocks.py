@@ -18,7 +18,7 @@ import pyarrow as pa
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import VARIANCES, AggregateCall
 from penstock.algebra.codec import fingerprint
-from penstock.algebra.expr import Call, Column, Expr, columns, substitute
+from penstock.algebra.expr import Call, Column, Expr, with_columns
 from penstock.memory import query
 from penstock.memory.products import NoProductError, Reader, product_of, unplaced, without_distinct
 from penstock.memory.query import Aggregate, Function, Kind, Stream
@@ -169,11 +169,11 @@ class _BlockReader(Reader):
         return self._labelled(value, self._text(value))
 
     def _text(self, value: Expr) -> str:
-        names = {}
-        for name in columns(value):
-            place, _, own = name.partition(":")
-            names[name] = Column(str(Attribute(self.names[int(place)], own)), value.type)
-        return str(substitute(value, names))
+        def shown(column: Column) -> Column:
+            place, _, own = column.name.partition(":")
+            return Column(str(Attribute(self.names[int(place)], own)), column.type)
+
+        return str(with_columns(value, shown))
 
     def _term(self, value: Expr) -> Term:
         value = uncast(value)

@@ -23,6 +23,7 @@ from penstock.algebra.expr import (
     compare,
     conjunction,
     is_simple,
+    with_columns,
 )
 from penstock.memory.products import NoProductError, Reader, unplaced
 from penstock.memory.query import Query, Stream
@@ -162,7 +163,7 @@ _BITS = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
 
 
 @dataclass(frozen=True)
-class Extreme:
+class BestValue:
     """An attribute of which the largest value matters, or the smallest."""
 
     attribute: Attribute
@@ -208,10 +209,10 @@ class Joined:
         """What a column of the output shows, if it is no constant."""
         return [a for a in self.select if str(a) in columns(self.outputs[output])]
 
-    def extreme(self, output: str, high: bool) -> Extreme:
+    def extreme(self, output: str, high: bool) -> BestValue:
         for attribute in self.attributes_of(output):
             if has_ranks("<", self.expressions[attribute].type):
-                return Extreme(attribute, high)
+                return BestValue(attribute, high)
         raise NoProductError
 
     def kept(self, stream: str) -> list[Attribute]:
@@ -221,7 +222,7 @@ class Joined:
 
     def folded(self, query: Query, closure: Closure) -> Joined:
         """The same of a query that does without some occurrences of a stream."""
-        renamed = {str(a): str(b) for a, b in zip(self.select, query.select, strict=True)}
+        renamed = dict(zip(map(str, self.select), map(str, query.select), strict=True))
         joins = frozenset(a for a in query.where if a.is_join and not _by_constants(closure, a))
         return replace(
             self,
@@ -231,7 +232,10 @@ class Joined:
             conditions=tuple(self._condition(atom) for atom in sorted(joins, key=str)),
             atoms=joins,
             known=self.known | self.compared,
-            outputs={name: _renamed(value, renamed) for name, value in self.outputs.items()},
+            outputs={
+                name: with_columns(value, lambda c: Column(renamed.get(c.name, c.name), c.type))
+                for name, value in self.outputs.items()
+            },
         )
 
     def _condition(self, atom: Atom) -> Expr:
@@ -384,15 +388,6 @@ def _compared(operator: str, left: Expr, right: Expr) -> Expr:
         wide = pa.int64()
         left, right = (e if e.type == wide else cast(e, wide) for e in (left, right))
     return compare(operator, left, right)
-
-
-def _renamed(value: Expr, names: Mapping[str, str]) -> Expr:
-    match value:
-        case Column(name, kind):
-            return Column(names.get(name, name), kind)
-        case Call(function, args, kind):
-            return Call(function, tuple(_renamed(arg, names) for arg in args), kind)
-    return value
 
 
 def _cut(value: Expr, low: int, high: int) -> Expr:

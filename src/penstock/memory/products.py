@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 import pyarrow as pa
 
 from penstock.algebra import plan as p
-from penstock.algebra.expr import Call, Column, Expr, Literal, columns, substitute
+from penstock.algebra.expr import Call, Column, Expr, Literal, columns, substitute, with_columns
 from penstock.memory.query import Stream
 from penstock.memory.values import Declared, connected, is_not_null
 from penstock.reasoning.closure import Attribute
@@ -172,9 +172,4 @@ class Reader(ABC):
 
 def unplaced(value: Expr) -> Expr:
     """An expression over one stream, in the stream's own columns."""
-    match value:
-        case Column(name, kind):
-            return Column(name.partition(":")[2], kind)
-        case Call(function, args, kind):
-            return Call(function, tuple(map(unplaced, args)), kind)
-    return value
+    return with_columns(value, lambda c: Column(c.name.partition(":")[2], c.type))

@@ -70,11 +70,10 @@ def reliable(parts: Iterable[Expr], never_null: Collection[str]) -> tuple[Expr, 
 
 def connected(parts: Iterable[Expr], names: Collection[str]) -> Iterator[Expr]:
     """The conditions on some columns, on those that these are compared with, and so on."""
-    known, left = set(names), list(parts)
-    while found := [part for part in left if columns(part) & known]:
-        left = [part for part in left if part not in found]
-        known.update(*map(columns, found))
-        yield from found
+    wanted = set(names)
+    for group, about in _connected(parts):
+        if group & wanted:
+            yield from about
 
 
 def is_not_null(column: Column) -> Expr:
@@ -377,7 +376,7 @@ def _counted(schema: pa.Schema, facts: tuple[Expr, ...]) -> dict[str, int]:
     return counts
 
 
-def _connected(facts: tuple[Expr, ...]) -> list[tuple[frozenset[str], tuple[Expr, ...]]]:
+def _connected(facts: Iterable[Expr]) -> list[tuple[frozenset[str], tuple[Expr, ...]]]:
     """The conditions in groups that share no columns, which say nothing of each other."""
     groups: list[tuple[frozenset[str], tuple[Expr, ...]]] = []
     for fact in facts:

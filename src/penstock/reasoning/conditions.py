@@ -71,12 +71,9 @@ def negation(condition: Condition) -> Condition:
 
 
 def attributes_of(condition: Condition) -> Iterator[Attribute]:
-    match condition:
-        case Atom():
-            yield from condition.attributes
-        case Every(parts) | Some(parts):
-            for part in parts:
-                yield from attributes_of(part)
+    """The attributes that a condition is about."""
+    for atom in _atoms(condition):
+        yield from atom.attributes
 
 
 def is_conjunction(condition: Condition | None) -> bool:
@@ -100,8 +97,6 @@ def excludes_null(condition: Condition, attribute: Attribute) -> bool:
 
 class TooManyPartsError(ValueError):
     """A condition has more disjoint parts than can be judged one by one."""
-
-    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from penstock.algebra.expr import (
     Literal,
     columns,
     conjuncts,
-    substitute,
+    with_columns,
 )
 from penstock.algebra.times import moved_by
 
@@ -194,7 +194,13 @@ class Conjunction:
 
     def represent(self, expr: Expr) -> Expr:
         """The expression in its form, each column replaced by the one that stands for its class."""
-        return canonical(substitute(expr, _Classes(self._classes, expr)))
+
+        def representative(column: Column) -> Column:
+            if not is_exact(column.type):
+                return column
+            return Column(_root(self._classes, column.name), column.type)
+
+        return canonical(with_columns(expr, representative))
 
     def constant(self, expr: Expr) -> Literal | None:
         """The one value that an expression can have."""
@@ -256,23 +262,6 @@ class Conjunction:
                     if base == wanted and later:
                         return True
         return False
-
-
-class _Classes(dict[str, Expr]):
-    """For each column of an expression, the one that stands for it."""
-
-    def __init__(self, classes: dict[str, str], expr: Expr) -> None:
-        super().__init__()
-        self._fill(classes, expr)
-
-    def _fill(self, classes: dict[str, str], expr: Expr) -> None:
-        match expr:
-            case Column(name, kind):
-                if is_exact(kind):
-                    self[name] = Column(_root(classes, name), kind)
-            case Call(_, args):
-                for arg in args:
-                    self._fill(classes, arg)
 
 
 def range_of(condition: Expr) -> tuple[Expr, Range] | None:

@@ -14,7 +14,7 @@ is synchronized is a relation by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -32,8 +32,10 @@ from penstock.algebra.expr import (
     Literal,
     columns,
     compare,
+    conjunction,
     conjuncts,
     substitute,
+    with_columns,
 )
 from penstock.algebra.streams import time_column
 from penstock.reasoning.identity import Identities
@@ -249,13 +251,10 @@ class Forms:
         told: list[object] = [node.kind]
         for letter, number in letters.items():
             side = sides[number]
-            renamed = {
-                name: Column(f"{letter} {name}", kind) for name, kind in _columns_of(side).items()
-            }
             for name, e in side.outputs.items():
-                inner[name] = substitute(e, renamed)
+                inner[name] = _of_side(letter, e)
                 names[f"{letter} {e.name}"] = name  # type: ignore[union-attr]
-            parts = sorted(fingerprint(canonical(substitute(c, renamed))) for c in side.conditions)
+            parts = sorted(fingerprint(canonical(_of_side(letter, c))) for c in side.conditions)
             told += [[(a.identity, a.window) for a in side.relations], parts]
         on = [
             compare("<=>" if e.null_safe else "=", inner[e.left], inner[e.right]) for e in node.on
@@ -336,20 +335,8 @@ _CASES: Mapping[type[p.Node], Callable[[Forms, Any], Form]] = p.for_each_operato
 )
 
 
-def _columns_of(rows: Rows) -> dict[str, pa.DataType]:
-    found: dict[str, pa.DataType] = {}
-    for expr in (*rows.outputs.values(), *rows.conditions):
-        _collect_columns(expr, found)
-    return found
-
-
-def _collect_columns(expr: Expr, found: dict[str, pa.DataType]) -> None:
-    match expr:
-        case Column(name, kind):
-            found[name] = kind
-        case Call(_, args):
-            for arg in args:
-                _collect_columns(arg, found)
+def _of_side(letter: str, expr: Expr) -> Expr:
+    return with_columns(expr, lambda column: Column(f"{letter} {column.name}", column.type))
 
 
 def _collect(expr: Expr, found: dict[Call, None]) -> None:
@@ -368,13 +355,37 @@ def placed(number: int, column: str) -> str:
 
 def renumbered(expr: Expr, numbers: Mapping[int, int]) -> Expr:
     """The expression with its relations under other numbers."""
-    kinds: dict[str, pa.DataType] = {}
-    _collect_columns(expr, kinds)
-    new: dict[str, Expr] = {}
-    for name in columns(expr):
-        number, _, rest = name.partition(":")
-        new[name] = Column(placed(numbers[int(number)], rest), kinds[name])
-    return substitute(expr, new)
+
+    def moved(column: Column) -> Column:
+        number, _, rest = column.name.partition(":")
+        return Column(placed(numbers[int(number)], rest), column.type)
+
+    return with_columns(expr, moved)
+
+
+def rows_of(number: int, relation: Relation) -> p.Map:
+    """The rows of a relation, with the names that its columns have in a product."""
+    schema = relation.plan.schema
+    return p.Map(
+        relation.rows,
+        tuple(
+            (placed(number, name), Column(own, schema.field(own).type))
+            for name, own in relation.names.items()
+        ),
+    )
+
+
+def selected(node: p.Node, conditions: Sequence[Expr], points: Points | None) -> p.Node:
+    """The rows that meet conditions, those on the current time among them, seen at the points."""
+    moments = [c for c in conditions if is_temporal(c)]
+    plain = tuple(c for c in conditions if not is_temporal(c))
+    node = p.Filter(node, conjunction(plain)) if plain else node
+    for moment in moments:
+        assert isinstance(moment, Call)
+        (time,) = moment.args
+        bounds = (time, None) if moment.function == FROM else (None, time)
+        node = p.Restrict(node, *bounds)
+    return node if points is None else p.Sync(node, points)
 
 
 def _renumbered(rows: Rows, numbers: Mapping[int, int]) -> Rows:

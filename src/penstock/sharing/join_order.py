@@ -10,12 +10,19 @@ Law: the plan has the same snapshots at all times.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from penstock.algebra import plan as p
-from penstock.algebra.expr import Call, Column, Expr, Literal, columns, conjunction
-from penstock.reasoning.implication import FROM
-from penstock.reasoning.products import Forms, Relation, Rows, is_temporal, relations_of
+from penstock.algebra.expr import Call, Column, Expr, Literal, columns
+from penstock.reasoning.products import (
+    Forms,
+    Relation,
+    Rows,
+    is_temporal,
+    relations_of,
+    rows_of,
+    selected,
+)
 
 _WORTH_IT = 0.8
 _EQUAL, _OTHER = 0.1, 0.33
@@ -136,24 +143,8 @@ def _joined(rows: Rows, order: Sequence[int], ordering: _Ordering) -> p.Node:
     node: p.Node | None = None
     for number in order:
         relation = rows.relations[number]
-        schema = relation.plan.schema
-        inner = relation.plan.with_inputs(*map(ordering.of, relation.plan.inputs))
-        below = inner if relation.window is None else p.Window(inner, *relation.window)
-        outputs = tuple(
-            (f"{number}:{name}", Column(own, schema.field(own).type))
-            for name, own in relation.names.items()
-        )
-        side = p.Map(below, outputs)
+        plan = relation.plan.with_inputs(*map(ordering.of, relation.plan.inputs))
+        side = rows_of(number, replace(relation, plan=plan))
         node = side if node is None else p.Join(node, side)
     assert node is not None
-    conditions = tuple(c for c in rows.conditions if not is_temporal(c))
-    if conditions:
-        node = p.Filter(node, conjunction(conditions))
-    for moment in rows.conditions:
-        match moment:
-            case Call("from now" | "until now" as word, (time,)):
-                bounds = (time, None) if word == FROM else (None, time)
-                node = p.Restrict(node, *bounds)
-    if rows.points is not None:
-        node = p.Sync(node, rows.points)
-    return p.Map(node, tuple(rows.outputs.items()))
+    return p.Map(selected(node, rows.conditions, rows.points), tuple(rows.outputs.items()))

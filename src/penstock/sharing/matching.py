@@ -22,7 +22,7 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Call, Column, Expr, Literal, cast, compare, conjunction
 from penstock.algebra.times import last_multiple, micros, shifted
 from penstock.reasoning.identity import Identities
-from penstock.reasoning.implication import FROM, UNTIL, Conjunction, canonical, is_exact
+from penstock.reasoning.implication import UNTIL, Conjunction, canonical, is_exact
 from penstock.reasoning.points import Points, are_periodic, contains, same
 from penstock.reasoning.printing import expression
 from penstock.reasoning.products import (
@@ -36,7 +36,10 @@ from penstock.reasoning.products import (
     has_aggregate,
     is_aggregate,
     is_temporal,
+    placed,
     renumbered,
+    rows_of,
+    selected,
 )
 from penstock.sharing.expression_matching import ExpressionMatcher, MissingError, named
 
@@ -71,23 +74,8 @@ class Remainder:
             view, tuple((view_column(f.name), Column(f.name, f.type)) for f in view.schema)
         )
         for number, relation in self.rest:
-            schema = relation.plan.schema
-            outputs = tuple(
-                (f"{number}:{name}", Column(own, schema.field(own).type))
-                for name, own in relation.names.items()
-            )
-            node = p.Join(node, p.Map(relation.rows, outputs))
-        if self.conditions:
-            node = p.Filter(node, conjunction(self.conditions))
-        for moment in self.moments:
-            assert isinstance(moment, Call)
-            (time,) = moment.args
-            node = (
-                p.Restrict(node, time, None)
-                if moment.function == FROM
-                else p.Restrict(node, None, time)
-            )
-        return node if points is None else p.Sync(node, points)
+            node = p.Join(node, rows_of(number, relation))
+        return selected(node, (*self.conditions, *self.moments), points)
 
 
 def view_column(name: str) -> str:
@@ -135,7 +123,7 @@ def remainder(
     table = [(renumbered(e, numbers), view_column(name)) for name, e in outputs.items()]
     for number, relation in rest:
         for name, own in relation.names.items():
-            column = f"{number}:{name}"
+            column = placed(number, name)
             table.append((Column(column, relation.plan.schema.field(own).type), column))
     left = [c for c in query.conditions if not held.implies(c)]
     left += _shorter_windows(query, view, numbers)
@@ -174,7 +162,7 @@ def _shorter_windows(query: Rows, view: Rows, numbers: Mapping[int, int]) -> lis
             raise NoMatchError("its window is another")
         name, kind = other.time
         own = next(n for n, column in other.names.items() if column == name)
-        found.append(_end(other.window, Column(f"{numbers[i]}:{own}", kind)))
+        found.append(_end(other.window, Column(placed(numbers[i], own), kind)))
     return found
 
 
