@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from penstock.algebra.plan import Node, Periodic, Sync
-from penstock.rewrite import rewrite
+from penstock.rewrite import normalized, rewrite
 from penstock.sharing.identity import Identities
-from penstock.sharing.planning import Running, normalized
+from penstock.sharing.planning import Running
 from penstock.sharing.points import common_period
 
 _EVERY = Periodic(1)

@@ -15,31 +15,26 @@ from functools import cached_property
 from penstock.algebra import plan as p
 from penstock.algebra.expr import columns
 from penstock.algebra.streams import time_column
-from penstock.rewrite import NAMES, rewrite
+from penstock.rewrite import Rewritten, normalized, rewrite, trace
 from penstock.rewrite.progress import with_closing
 from penstock.sharing.answering import answered
 from penstock.sharing.form import Form, Forms, Rows
 from penstock.sharing.matching import NoMatchError
 from penstock.sharing.unions import answered_union
 
-_NORMALIZING = (
-    "flatten_union",
-    "simplify_filter",
-    "merge_filters",
-    "push_filter_through_map",
-    "strengthen_outer_join",
-)
-_OFF = frozenset(NAMES) - frozenset(_NORMALIZING)
-
 
 @dataclass(frozen=True)
 class Running:
-    """A view that runs, or a part of one: what it says, and the plan that runs for it."""
+    """A view that runs, or a part of one: what it says, and the plan that runs for it.
+
+    `normal` is what it says in its normal form, where that is known.
+    """
 
     name: str
     said: p.Node
     plan: p.Node
     identity: str = ""
+    normal: p.Node | None = None
 
     @property
     def key(self) -> str:
@@ -110,7 +105,7 @@ class Sharing:
 
     def add(self, view: Running) -> None:
         """A view, and its parts: what it joins and groups on the way."""
-        said = normalized(view.said)
+        said = normalized(view.said) if view.normal is None else view.normal
         self._add(_Known(view, said, self._forms.of(said)))
         parts = [n for n in view.plan.walk() if _is_block(n) and n is not view.plan]
         for number, node in enumerate(parts, start=1):
@@ -142,14 +137,15 @@ class Sharing:
         return name in self._views
 
     def share(
-        self, query: p.Node, alone: p.Node | None = None, off: Collection[str] = ()
+        self, query: p.Node, alone: Rewritten | None = None, off: Collection[str] = ()
     ) -> Shared:
         """The query with as much of it as possible read from views; `alone` is it rewritten."""
+        alone = trace(query, off) if alone is None else alone
         search = _Search()
         reasons = search.reasons
-        found = self._shared(normalized(query), search, whole=True)
+        found = self._shared(alone.normal, search, whole=True)
         if not search.used:
-            plan = rewrite(query, off) if alone is None else alone
+            plan = alone.plan
             search = _Search()
             found = self._shared(plan, search, whole=True)
             if not search.used:
@@ -230,11 +226,6 @@ def _is_block(node: p.Node) -> bool:
         case p.Join(kind="inner") | p.Aggregate() | p.Distinct():
             return True
     return False
-
-
-def normalized(plan: p.Node) -> p.Node:
-    """A plan in which conditions are where they were written, but not more of them than needed."""
-    return rewrite(plan, _OFF)
 
 
 def _keeping(plan: p.Node) -> int:
