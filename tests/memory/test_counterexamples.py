@@ -27,10 +27,10 @@ from penstock.memory.query import (
     Query,
     Stream,
 )
-from penstock.memory.references import max_ref
 from penstock.memory.summaries import summaries_of
 from penstock.memory.verdict import Role
 from penstock.memory.witness import distinguishes, witness
+from penstock.testing.bounded_memory import max_ref
 from tests.memory.paper import atoms
 from tests.memory.random_queries import random_query
 from tests.memory.theory_plans import plan_of

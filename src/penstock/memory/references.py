@@ -59,19 +59,3 @@ def references(closure: Closure) -> tuple[Reference, ...]:
         for reference in sides(join)
         if not closure.bounded(reference.attribute)
     )
-
-
-def _attributes(closure: Closure, stream: str, keep: Extreme) -> frozenset[Attribute]:
-    return frozenset(
-        reference.attribute
-        for reference in references(closure)
-        if reference.attribute.stream == stream and reference.keep is keep
-    )
-
-
-def max_ref(closure: Closure, stream: str) -> frozenset[Attribute]:
-    return _attributes(closure, stream, Extreme.MAX)
-
-
-def min_ref(closure: Closure, stream: str) -> frozenset[Attribute]:
-    return _attributes(closure, stream, Extreme.MIN)
