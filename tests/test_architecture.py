@@ -31,7 +31,7 @@ ROWS = (
     ("record",),
     ("element",),
     ("algebra",),
-    ("sql", "rewrite", "memory", "punctuation", "sharing"),
+    ("sql", "reasoning", "rewrite", "memory", "punctuation", "sharing"),
     ("state",),
     ("physical",),
     ("execution",),

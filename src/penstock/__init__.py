@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         UnsupportedError,
         WriterConflictError,
     )
-    from penstock.memory.asking import check
+    from penstock.memory.api import check
     from penstock.output.datasource import register
     from penstock.punctuation import between
     from penstock.session import Query, Result, Session, Source, View, connect, view
@@ -58,7 +58,7 @@ else:
             "UnsupportedError",
             "WriterConflictError",
         ),
-        "penstock.memory.asking": ("check",),
+        "penstock.memory.api": ("check",),
         "penstock.punctuation": ("between",),
         "penstock.output.datasource": ("register",),
         "penstock.session": ("Query", "Result", "Session", "Source", "View", "connect", "view"),

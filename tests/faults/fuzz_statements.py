@@ -25,11 +25,10 @@ from sqlglot import exp
 
 from penstock.algebra import codec
 from penstock.algebra.expr import Expr, Literal
-from penstock.algebra.keys import key_of
 from penstock.boundary import entered
 from penstock.errors import PenstockError
+from penstock.memory.check_context import Scene
 from penstock.memory.plans import operators_of
-from penstock.memory.scene import Scene
 from penstock.memory.values import Declared
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler
@@ -197,7 +196,7 @@ def _judge(of: s.Query | s.CreateView, scene: Scene) -> None:
     explained(plan)
     codec.fingerprint(plan)
     assert codec.decode(codec.encode(plan)) == plan
-    Compiler(Graph()).add("v", plan, key_of(plan))
+    Compiler(Graph()).add("v", plan, plan.unique_key())
 
 
 def _scene(found: s.Statement) -> Scene:

@@ -77,7 +77,7 @@ CASTS = [
 ]
 TABLE: list[Expr] = [
     *CASTS,
-    *(call("negative", name, VALUES[name][0]) for name in NUMBERS),
+    *(call(f, name, VALUES[name][0]) for f in ("negative", "abs") for name in NUMBERS),
     call("unix_micros", "instant", INT),
     call("timestamp_micros", "micros", INSTANT),
     call("unix_date", "day", pa.int32()),
@@ -195,6 +195,7 @@ ERRORS: list[tuple[Expr, type[PenstockError]]] = [
     (arithmetic("%", column("y"), Literal(0.0, FLOAT)), DivisionByZeroError),
     (arithmetic("/", column("y"), Literal(-0.0, FLOAT)), DivisionByZeroError),
     (Call("negative", (LOWEST,), INT), ArithmeticOverflowError),
+    (Call("abs", (LOWEST,), INT), ArithmeticOverflowError),
     (arithmetic("-", LOWEST, Literal(1, INT)), ArithmeticOverflowError),
 ]
 

@@ -17,7 +17,7 @@ from penstock.algebra.expr import Expr, Literal
 from penstock.algebra.plan import Node
 from penstock.algebra.settings import Settings
 from penstock.errors import PenstockError, PlanError
-from penstock.memory.scene import Scene
+from penstock.memory.check_context import Scene
 from penstock.sql import statements as s
 from penstock.sql.binding import Analyser, AnalysisError, Catalog
 from penstock.sql.binding.local_analyser import LocalAnalyser

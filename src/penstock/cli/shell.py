@@ -55,6 +55,8 @@ SELECT answers over all rows received so far; statements end with a semicolon.""
 
 
 class Shell:
+    """The prompt of a session: it reads statements and shortcuts, and prints what they answer."""
+
     def __init__(self, db: Session) -> None:
         self._db = db
         self._commands = Commands(db)

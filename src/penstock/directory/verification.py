@@ -73,6 +73,7 @@ class Verification:
 
     @property
     def is_whole(self) -> bool:
+        """Whether nothing is wrong."""
         return not self.problems
 
 

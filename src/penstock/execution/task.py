@@ -126,6 +126,8 @@ def _some(values: Ints) -> list[int]:
 
 
 class RoundTask:
+    """The work of one task in one round: it reads state and input, runs kernels, writes runs."""
+
     def __init__(self, spec: StepSpec, round: int, task: int, store: FileStore) -> None:
         self._spec = spec
         self._program = spec.program

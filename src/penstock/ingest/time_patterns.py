@@ -40,6 +40,8 @@ _FIRST = {"year": 1970, "month": 1, "day": 1, "hour": 0, "minute": 0, "second": 
 
 @dataclass(frozen=True)
 class TimePattern:
+    """A pattern in Java's letters, which reads texts as times."""
+
     text: str
 
     def __post_init__(self) -> None:

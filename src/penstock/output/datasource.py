@@ -60,6 +60,8 @@ def register(spark: SparkSession) -> None:
 
 
 class PenstockDataSource(DataSource):
+    """The format `penstock` of a Spark session; options name the directory and the view."""
+
     @classmethod
     def name(cls) -> str:
         return "penstock"

@@ -38,6 +38,8 @@ logger = logging.getLogger("penstock")
 
 @dataclass(frozen=True)
 class Sink:
+    """A name, under which deliveries are noted, a view, and the function that gets its changes."""
+
     name: str
     view: str
     deliver: Deliver
@@ -190,7 +192,7 @@ class Server:
 
 
 class Sinks:
-    """The sinks of a session."""
+    """The sinks of a session, each with a server of its own."""
 
     def __init__(
         self, engine: Pipeline, spark: SparkSession, committed: Callable[[str], CommittedView]

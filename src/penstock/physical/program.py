@@ -51,17 +51,23 @@ class Lane:
 
 @dataclass(frozen=True)
 class FromLane:
+    """Input that waits in a lane; all of it in every task where it is `whole`."""
+
     lane: str
     whole: bool = False
 
 
 @dataclass(frozen=True)
 class FromOperator:
+    """Output of another operator in the same round and task, by its place."""
+
     place: int
 
 
 @dataclass(frozen=True)
 class FromEdge:
+    """Output of an earlier round, which an edge has brought."""
+
     edge: int
 
 

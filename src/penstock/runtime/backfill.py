@@ -45,6 +45,8 @@ class BackfillInput:
 
 
 class Backfill:
+    """What the rows received before a view was created would have brought to its program."""
+
     def __init__(
         self,
         program: Program,

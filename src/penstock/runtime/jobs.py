@@ -66,6 +66,8 @@ class Jobs(Protocol):
 
 
 class SparkJobs:
+    """Jobs as Spark runs them, of one session."""
+
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
 

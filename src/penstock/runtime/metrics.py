@@ -59,6 +59,8 @@ class Delays:
 
 @dataclass
 class ViewDelays:
+    """How late changes were shown, in event time and by the clock."""
+
     event: Delays = field(default_factory=Delays)
     seconds: Delays = field(default_factory=Delays)
 

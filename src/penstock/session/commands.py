@@ -20,10 +20,10 @@ from penstock.ingest.file_sources.batch import FileBatch
 from penstock.ingest.rows import arrow_schema, fitted, schema_of
 from penstock.ingest.sources import SourceDefinition
 from penstock.ingest.times import time_types
-from penstock.memory.asking import verdict
+from penstock.memory.api import verdict
+from penstock.memory.check_context import Scene
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
-from penstock.memory.scene import Scene
 from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
@@ -62,6 +62,8 @@ logger = logging.getLogger("penstock")
 
 
 class Commands:
+    """Carries out statements in a session."""
+
     def __init__(self, session: Session) -> None:
         self._session = self.session = session
         self._engine = session.engine

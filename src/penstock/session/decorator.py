@@ -14,9 +14,9 @@ from penstock.session.session import Session, View
 def view(db: Session) -> Callable[[Callable[[], str | Query]], View]:
     """Declare the view that a function is named after and whose query it returns.
 
-    @penstock.view(db)
-    def hot() -> str:
-        return "SELECT room, temp FROM room_temp WHERE temp > 80"
+        @penstock.view(db)
+        def hot() -> str:
+            return "SELECT room, temp FROM room_temp WHERE temp > 80"
 
     The query may be put together by methods: `db.table("room_temp").where("temp > 80")`.
     """

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from penstock.algebra.plan import Node
 from penstock.errors import SqlContext, UnboundedError
+from penstock.memory.check_context import closed_columns
 from penstock.memory.plans import operators_of
-from penstock.memory.scene import closed_columns
 from penstock.memory.values import Declared
 from penstock.runtime.engine import Engine
 from penstock.sql import parse

@@ -67,6 +67,8 @@ class _Bound:
 
 
 class Changes:
+    """Replaces, renames and alters what is defined, with all that reads it."""
+
     def __init__(self, commands: Commands) -> None:
         self._commands = commands
         self._session = commands.session

@@ -107,6 +107,11 @@ def _temporary() -> Path:
 
 @public
 class Session:
+    """A state directory that is open: where statements are carried out and steps are made.
+
+    `connect` opens one. Used as a context manager, it is closed at the end of the block.
+    """
+
     def __init__(self, engine: Engine, spark: SparkSession, temporary: bool = False) -> None:
         self.spark = spark
         self._engine = engine
@@ -150,6 +155,7 @@ class Session:
 
     @property
     def path(self) -> Path:
+        """The state directory."""
         return self._engine.directory
 
     # --- SQL ------------------------------------------------------------------------------------
@@ -187,6 +193,7 @@ class Session:
 
     @cached_property
     def analyser(self) -> SparkAnalyser:
+        """What tells the types of expressions: Spark."""
         return SparkAnalyser(self.spark)
 
     @cached_property
@@ -196,6 +203,7 @@ class Session:
 
     @property
     def engine(self) -> Engine:
+        """What runs the pipeline; for the modules of Penstock."""
         return self._engine
 
     # --- sources and views ----------------------------------------------------------------------
@@ -304,13 +312,16 @@ class Session:
         self.receive_punctuation(source, found)
 
     def receive_punctuation(self, source: str, punctuation: Punctuation) -> None:
+        """Take a punctuation of a source, and let a step follow in the background."""
         self._engine.punctuate(source, [punctuation])
         self._runner.wake()
 
     def source(self, name: str) -> Source:
+        """The source of this name, to give rows to."""
         return Source(self, self._engine, self._runner, self._engine.source(name).name)
 
     def view(self, name: str) -> View:
+        """The view of this name, to read."""
         if name not in self._engine.views:
             raise no_view(name, self._engine.views)
         return View(self, self._engine, name)
@@ -346,6 +357,7 @@ class Session:
                 self._feed()
 
     def serve_sinks(self) -> None:
+        """Deliver to sinks what they have not had yet."""
         self._sinks.serve()
 
     def answer(self, plan: Node, key: Sequence[str] | None = None, at: int | None = None) -> Answer:
@@ -441,10 +453,12 @@ class Session:
 
     @property
     def last_progress(self) -> dict[str, Any] | None:
+        """What the latest step did, as `step` returns it; None before the first."""
         return self._progress[-1] if self._progress else None
 
     @property
     def recent_progress(self) -> list[dict[str, Any]]:
+        """What the latest hundred steps did, the oldest first."""
         return list(self._progress)
 
     def metrics(self) -> dict[str, Any]:
@@ -483,6 +497,7 @@ class Answer:
         self._committed = committed
 
     def committed(self) -> CommittedView:
+        """The version that is read."""
         return self._committed
 
     def snapshot(self, at: Time | None = None) -> DataFrame:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 @public
 class Source:
+    """A source of a session: where rows, promises and streams go in."""
+
     def __init__(self, session: Session, engine: Engine, runner: Runner, name: str) -> None:
         self._session = session
         self._engine = engine

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from penstock.algebra.closing import with_closing
 from penstock.algebra.plan import Node, Scan
 from penstock.ingest.sources import SourceDefinition, input_area
+from penstock.reasoning.products import Forms
 from penstock.rewrite import ORDER_JOINS
-from penstock.rewrite.progress import with_closing
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import store_of
-from penstock.sharing.form import Forms
-from penstock.sharing.ordering import Seen, ordered
+from penstock.sharing.join_order import Seen, ordered
 
 _SAMPLE = 10_000
 _FEW = 0.1

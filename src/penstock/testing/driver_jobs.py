@@ -41,6 +41,8 @@ SETTINGS = {
 
 
 class DriverJobs(LocalJobs):
+    """Runs rounds here, one task after another, and transforms of Spark in Spark."""
+
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark.newSession()
         for name, value in SETTINGS.items():

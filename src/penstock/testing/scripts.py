@@ -154,6 +154,7 @@ class Script:
     open: Open = local_session
 
     def without_kills(self) -> Script:
+        """The same operations in a process that is never killed."""
         return replace(self, operations=[o for o in self.operations if not isinstance(o, Kill)])
 
     def run(
