@@ -25,7 +25,7 @@ from penstock.boundary import check_options, is_lost, public
 from penstock.errors import PenstockError, PlanError
 from penstock.execution.analysis import SparkAnalyser
 from penstock.ingest.connectors import Feed, PortFeed, StreamFeed
-from penstock.ingest.rejected import ErrorPolicy, Rejected
+from penstock.ingest.fitting import ErrorPolicy, Rejected
 from penstock.ingest.rows import arrow_schema, fitted, read_parquet, schema_of
 from penstock.ingest.socket_source import Listener
 from penstock.ingest.sources import LatePolicy, SourceDefinition

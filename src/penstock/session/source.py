@@ -12,7 +12,7 @@ from penstock.ingest import checkpoints
 from penstock.ingest.connectors import StreamFeed
 from penstock.ingest.file_sources.batch import FileBatch
 from penstock.ingest.file_sources.listing import files_of
-from penstock.ingest.rejected import rejected_area
+from penstock.ingest.fitting import rejected_area
 from penstock.ingest.rows import columns_of, table_of
 from penstock.ingest.sources import IngestReport, late_area
 from penstock.ingest.times import Time, ticks, time_of
