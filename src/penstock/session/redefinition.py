@@ -354,7 +354,7 @@ class Changes:
         entries = tuple(_wider(before, source, wider))
         others = {**self._knowing(), **self._wider_streams(source, wider)}
         self._engine.alter(wider, others, entries)
-        self._session.altered(source.name)
+        self._session.attachments.altered(source.name)
         return Result(f"Source {source.name} has a column {column}. It is NULL in the rows so far.")
 
     def _wider_streams(
@@ -416,7 +416,7 @@ class Changes:
         wider = replace(source, schema=schema)
         self._check_feed(wider, complaints, statement.column)
         readers = self._retyped(wider, complaints, statement)
-        self._session.altered(source.name)
+        self._session.attachments.altered(source.name)
         now = f"Column {name} of {source.name} is now {shown(after)}."
         return Result(now + _with_it(readers))
 
