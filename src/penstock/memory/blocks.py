@@ -341,7 +341,7 @@ class _Reader:
 
     def _call(self, call: AggregateCall, terms: Mapping[str, Term], source: p.Node) -> Aggregate:
         of = self._argument(call, terms, source)
-        match call.function, call.distinct:
+        match call.plain, call.distinct:
             case "count", False:
                 return Aggregate(query.COUNT, of)
             case "count", True:
