@@ -19,8 +19,8 @@ from penstock.algebra.evaluate import evaluate
 from penstock.algebra.expr import Call, Column, Expr, Literal, arithmetic, cast
 from penstock.element import Elements, hashable
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, PenstockError
-from penstock.runtime.analysis import SparkAnalyser
-from penstock.runtime.expressions import to_sql
+from penstock.execution.analysis import SparkAnalyser
+from penstock.execution.expressions import to_sql
 from penstock.sql import parse
 from penstock.sql.binding import Catalog, Relation, bind_query, types
 from penstock.sql.statements import Query

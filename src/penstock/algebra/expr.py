@@ -26,7 +26,7 @@ SIMPLE = (*COMPARISONS, *CHECKED, *CONVERSIONS, *LOGIC, "date_format")
 
 CLOSED, ENDED, EARLIEST, LATEST, UP_TO = "closed", "ended", "earliest", "latest", "up to"
 CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST, UP_TO)
-"""Functions of times, known in kernels only: NULL is never. See `penstock.rewrite.closing`."""
+"""Functions of times, known in kernels only: NULL is never. See `penstock.algebra.closing`."""
 
 _WHOLE = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 DIGITS = dict(zip(_WHOLE, (3, 5, 10, 20), strict=True))
@@ -75,7 +75,7 @@ class Call:
                 return f"{only} IS NULL"
             case "not", (only,):
                 return f"NOT ({only})"
-            case "or", tests if len(tests) > _FEW and (column := _tested(tests)) is not None:
+            case "or", tests if (column := one_column_tested(self)) is not None:
                 return f"({column} IN ({', '.join(str(test.args[1]) for test in tests)}))"  # type: ignore[union-attr]
             case ("and" | "or") as word, args:
                 return "(" + f" {word.upper()} ".join(map(str, args)) + ")"
@@ -124,10 +124,10 @@ Expr: TypeAlias = Column | Literal | Call | Lookup | Inverse
 _FEW = 6
 
 
-def _tested(tests: tuple[Expr, ...]) -> Column | None:
-    """The column that each of these compares with a constant, if that is what they are."""
+def one_column_tested(alternatives: Call) -> Column | None:
+    """The column that each of many alternatives compares with a constant, as IN does."""
     found = set()
-    for test in tests:
+    for test in alternatives.args if len(alternatives.args) > _FEW else ():
         match test:
             case Call("=", (Column() as column, Literal())):
                 found.add(column)
@@ -163,6 +163,12 @@ def substitute(expr: Expr, by_name: Mapping[str, Expr]) -> Expr:
         case Inverse(value, function, kind):
             return Inverse(substitute(value, by_name), function, kind)
     return expr
+
+
+def renamed(expr: Expr, schema: pa.Schema, other: pa.Schema) -> Expr:
+    """An expression over one schema as one over the columns at the same places of another."""
+    fields = zip(schema.names, other, strict=True)
+    return substitute(expr, {name: Column(f.name, f.type) for name, f in fields})
 
 
 def is_simple(expr: Expr) -> bool:

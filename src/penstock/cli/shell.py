@@ -24,9 +24,8 @@ from penstock.cli.printing import InputError, print_error, print_result
 from penstock.cli.running import progress_line
 from penstock.cli.waiting import finished
 from penstock.errors import PenstockError
-from penstock.runtime.lines import record_of
-from penstock.runtime.reading import time_of
-from penstock.runtime.times import shown
+from penstock.ingest.lines import record_of
+from penstock.ingest.times import shown, time_of
 from penstock.session.commands import Commands
 from penstock.session.results import Result
 from penstock.sql import parse

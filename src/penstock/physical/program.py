@@ -197,7 +197,7 @@ class Compiler:
     """Makes a program of views; one more costs no more than what only it needs."""
 
     def __init__(self, graph: Graph | None = None) -> None:
-        self._graph = graph or Graph()
+        self.graph = graph or Graph()
         self._roots: dict[str, Operator] = {}
         self._places: list[Place] = []
         self._place_of: dict[Operator, int] = {}
@@ -216,9 +216,13 @@ class Compiler:
         apart: bool = False,
     ) -> None:
         """One more view; what it has in common with others is theirs, too, unless it is apart."""
-        graph = Graph(name) if apart else self._graph
+        graph = Graph(name) if apart else self.graph
         root = planned(graph, graph.lower(plan), expiry)
         self.put(name, root, view_spec(name, root.schema, key))
+
+    def take(self, name: str, other: Compiler) -> None:
+        """A view that another compiler has compiled for the same graph."""
+        self.put(name, other.root(name), other.area(name))
 
     def put(self, name: str, root: Operator, area: AreaSpec) -> None:
         """A view of what an operator gives."""
@@ -241,6 +245,9 @@ class Compiler:
 
     def root(self, view: str) -> Operator:
         return self._roots[view]
+
+    def area(self, view: str) -> AreaSpec:
+        return self._areas[view]
 
     def program(self) -> Program:
         """Of the views so far."""

@@ -17,12 +17,12 @@ import pyarrow as pa
 from penstock import record
 from penstock.algebra.expr import Column, Expr, columns, substitute
 from penstock.element import Elements, concat
+from penstock.execution.evaluation import with_columns
+from penstock.execution.task import Report, RoundTask, StepSpec
+from penstock.ingest.sources import Ingest, IngestReport
 from penstock.physical.program import Edge
 from penstock.physical.transforms import Project, Select
-from penstock.runtime.evaluation import with_columns
 from penstock.runtime.jobs import store_of
-from penstock.runtime.sources import Ingest, IngestReport
-from penstock.runtime.task import Report, RoundTask, StepSpec
 from penstock.testing.engine_runs import LocalJobs
 
 if TYPE_CHECKING:

@@ -32,9 +32,9 @@ import pyarrow.feather as feather
 
 from penstock.algebra.plan import Node
 from penstock.element import hashable
+from penstock.ingest.sources import SourceDefinition
+from penstock.ingest.times import Time
 from penstock.runtime.options import Options
-from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.times import Time
 from penstock.session import Session, connect
 from penstock.session.commands import Commands
 from penstock.sql import parse
