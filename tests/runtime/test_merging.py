@@ -7,12 +7,12 @@ from random import Random
 
 import pyarrow as pa
 import pytest
+from penstock.runtime.effects import alive
+from penstock.runtime.task import RoundTask, StepSpec, hash_range
 
 from penstock.element import INF, Elements, concat, logical
 from penstock.physical.program import Program
 from penstock.runtime import upkeep
-from penstock.runtime.effects import alive
-from penstock.runtime.task import RoundTask, StepSpec, hash_range
 from penstock.state import compaction
 from penstock.state.compaction import Use
 from penstock.state.manifest import AreaState
