@@ -55,6 +55,8 @@ class NoProductError(Exception):
 
 @dataclass
 class Product:
+    """The scans of a plan, the conditions on their combinations, and the columns made of them."""
+
     scans: list[p.Scan] = field(default_factory=list)
     conditions: list[Expr] = field(default_factory=list)
     columns: dict[str, Expr] = field(default_factory=dict)

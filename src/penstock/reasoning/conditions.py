@@ -99,7 +99,7 @@ def excludes_null(condition: Condition, attribute: Attribute) -> bool:
 
 
 class TooManyPartsError(ValueError):
-    pass
+    """A condition has more disjoint parts than can be judged one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +167,8 @@ class UnorderedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Integers:
+    """Integers stand for themselves."""
+
     ordered: ClassVar[bool] = True
 
     def rank(self, value: object) -> Fraction:
@@ -178,6 +180,8 @@ class Integers:
 
 @dataclass(frozen=True, slots=True)
 class Decimals:
+    """Decimals of one scale: as many units of the last digit."""
+
     scale: int
     ordered: ClassVar[bool] = True
 
@@ -187,6 +191,8 @@ class Decimals:
 
 @dataclass(frozen=True, slots=True)
 class Dates:
+    """Dates are counted by days."""
+
     ordered: ClassVar[bool] = True
 
     def rank(self, value: object) -> Fraction:
