@@ -206,6 +206,15 @@ def distinct_set(plans: Plans) -> p.Node:
     return p.Distinct(plans.rng.choice((a_set, window_of_set, over_sets, join_of_sets))(plans))
 
 
+def aggregate_of_distinct(plans: Plans) -> p.Node:
+    """Mostly of calls that see which values there are."""
+    made = plans.aggregate(p.Distinct(some(plans)))
+    if plans.rng.random() < 0.2:
+        return made
+    calls = tuple(replace(call, distinct=bool(call.args)) for call in made.calls)
+    return replace(made, calls=calls)
+
+
 def distinct_union(plans: Plans) -> p.Node:
     made = plans.union(some(plans), some(plans), some(plans))
     parts = (plans.rng.choice((part, p.Distinct(part))) for part in made.parts)
@@ -305,6 +314,7 @@ PATTERNS: dict[str, Pattern] = {
     "copy_filter_across_join": join_of_filtered,
     "push_group_through_window": over(Plans.group, over(Plans.window, log)),
     "remove_distinct": distinct_set,
+    "drop_distinct_in_aggregate": aggregate_of_distinct,
     "drop_distinct_in_union": distinct_union,
     "push_distinct_through_join": over(Plans.distinct, wide_or_thin_join),
     "push_map: union": mapped(union),

@@ -23,6 +23,7 @@ from penstock.errors import PlanError
 from penstock.rewrite.bound_rank import bound_rank
 from penstock.rewrite.commute import commute
 from penstock.rewrite.copy_filter_across_join import copy_filter_across_join
+from penstock.rewrite.drop_distinct_in_aggregate import drop_distinct_in_aggregate
 from penstock.rewrite.drop_distinct_in_union import drop_distinct_in_union
 from penstock.rewrite.flatten_union import flatten_union
 from penstock.rewrite.join_on_equalities import join_on_equalities
@@ -75,6 +76,7 @@ RULES: tuple[Rule, ...] = (
     copy_filter_across_join,
     push_group_through_window,
     remove_distinct,
+    drop_distinct_in_aggregate,
     drop_distinct_in_union,
     push_distinct_through_join,
     push_map,

@@ -30,7 +30,7 @@ from penstock.punctuation import text
 from penstock.rewrite import Rewritten, trace
 from penstock.session.catalog import catalog_of, check_unused
 from penstock.session.dependents import dependents_on
-from penstock.session.descriptions import described, explained, explained_rules
+from penstock.session.descriptions import columns_of, described, explained, explained_rules
 from penstock.session.memory_policy import check_memory as check_memory_of
 from penstock.session.memory_policy import declared_by
 from penstock.session.punctuations import in_sql, schemes_of, waits_for
@@ -41,7 +41,7 @@ from penstock.session.source_statement import column_of, feed_of, source_of
 from penstock.session.statistics import in_order
 from penstock.sql import parse
 from penstock.sql import statements as s
-from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
+from penstock.sql.binding import BoundView, Catalog, Entry, bind_points, bind_query
 from penstock.sql.binding.as_of import asked
 from penstock.sql.binding.catalog import CLOCKS, is_constant
 from penstock.sql.binding.complaints import Complaints, in_statement
@@ -103,6 +103,9 @@ class Commands:
                 return self._show(statement)
             case s.ShowAside():
                 return self._show_aside(statement)
+            case s.ShowColumns():
+                columns = columns_of(self._object(statement)[1])
+                return Result(rows=pa.table({"column": pa.array(columns, pa.string())}))
             case s.Describe():
                 return self._describe(statement)
             case s.Explain():
@@ -381,14 +384,18 @@ class Commands:
         rows = source.late() if statement.aside is s.Aside.LATE else source.rejected()
         return Result(rows=rows.toArrow())
 
-    def _describe(self, statement: s.Describe) -> Result:
+    def _object(self, statement: s.Describe | s.ShowColumns) -> tuple[str, Entry]:
+        """What a name of a statement is, as it was defined."""
         found = self._catalog.find(statement.name.text)
         if found is None:
             known = [name for name in self._catalog.entries if not is_constant(name)]
             Complaints(statement).unknown(
                 "source, stream, table or view", statement.name.text, known, statement.name
             )
-        name, entry = found
+        return found
+
+    def _describe(self, statement: s.Describe) -> Result:
+        name, entry = self._object(statement)
         definition = self._engine.definitions[name]
         key = definition.key if isinstance(definition, ViewDefinition | StreamDefinition) else None
         return Result(rows=described(entry, key or (), self._catalog.integer_time))

@@ -27,6 +27,16 @@ from penstock.sql.windows import Duration
 Points = frozenset[frozenset[Point]] | None
 
 
+def columns_of(entry: Entry) -> list[str]:
+    """The names that a query finds there."""
+    match entry:
+        case Relation(_, plan, _, hidden):
+            return [name for name in plan.schema.names if name not in hidden]
+        case Moment(columns):
+            return [name for name, _ in columns]
+    return ["timepoint"]
+
+
 def described(entry: Entry, key: Iterable[str], ticks: bool) -> pa.Table:
     """The columns of an object and their types, then what else is known of it."""
     rows: list[tuple[str, str]] = []

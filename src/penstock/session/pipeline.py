@@ -61,7 +61,7 @@ from penstock.state.manifest import Manifest, SourceState
 Creation: TypeAlias = (
     s.CreateSource | s.RegisterSource | s.CreateTable | s.CreateStream | s.CreateView
 )
-Question: TypeAlias = s.Query | s.Show | s.ShowAside | s.Describe | s.Explain
+Question: TypeAlias = s.Query | s.Show | s.ShowAside | s.ShowColumns | s.Describe | s.Explain
 Columns: TypeAlias = Callable[[s.CreateTable], tuple[s.ColumnDefinition, ...]]
 """The columns of a table whose statement does not name them."""
 

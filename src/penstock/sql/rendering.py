@@ -39,6 +39,7 @@ from penstock.sql.statements import (
     Scheme,
     Show,
     ShowAside,
+    ShowColumns,
     Statement,
 )
 from penstock.sql.text import Name
@@ -106,6 +107,8 @@ def _parts(statement: Statement) -> list[str]:
             return ["SHOW", f"{kind}S"]
         case ShowAside(aside, source):
             return [f"SHOW {aside} FOR", quote(source)]
+        case ShowColumns(name):
+            return ["SHOW COLUMNS FROM", quote(name)]
         case Describe(name):
             return ["DESCRIBE", quote(name)]
 

@@ -42,6 +42,7 @@ from penstock.sql.statements import (
     Scheme,
     Show,
     ShowAside,
+    ShowColumns,
     Statement,
 )
 from penstock.sql.text import Name, Span, one_of, span_of
@@ -438,12 +439,17 @@ class StatementParser(ClauseParser):
             self.complain(f"the type of column {column}", among=TYPES, cutoff=0.7)
         return ChangeType(source, column, kind, sql=self.sql, span=self.place(start))
 
-    def _parse_show_statement(self) -> Show | ShowAside:
+    def _parse_show_statement(self) -> Show | ShowAside | ShowColumns:
         start = self._prev
         kinds = {f"{kind}S": kind for kind in Kind}
-        word = self.skip_word(*kinds, *Aside)
+        known = (*kinds, *Aside, "COLUMNS")
+        word = self.skip_word(*known)
+        if word == "COLUMNS":
+            if not self.skip_word("FROM", "IN"):
+                self.complain("FROM after COLUMNS", "Write SHOW COLUMNS FROM v.", among=("FROM",))
+            name = self.parse_name("a source, stream, table or view")
+            return ShowColumns(name, sql=self.sql, span=self.place(start))
         if not word:
-            known = (*kinds, *Aside)
             self.complain(f"{one_of(known)} after SHOW", among=known)
         if word not in kinds:
             if not self.skip_word("FOR"):

@@ -316,6 +316,13 @@ class Show(_Statement):
     kind: Kind
 
 
+@dataclass(frozen=True, slots=True)
+class ShowColumns(_Statement):
+    """The names of the columns of a source, stream, table or view."""
+
+    name: Name
+
+
 class Aside(StrEnum):
     """What a source did not accept."""
 
@@ -354,5 +361,6 @@ Statement: TypeAlias = (
     | ChangeType
     | Show
     | ShowAside
+    | ShowColumns
     | Describe
 )

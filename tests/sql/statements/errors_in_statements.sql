@@ -785,7 +785,7 @@ DROP VIEW v CASCADE
 ==== SHOW misspelt
 SHOW VEIWS
 ----
-[PARSE_SYNTAX_ERROR] Found 'VEIWS', expected SOURCES, STREAMS, TABLES, VIEWS, LATE or REJECTED after SHOW. Did you mean VIEWS? SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'VEIWS', expected SOURCES, STREAMS, TABLES, VIEWS, LATE, REJECTED or COLUMNS after SHOW. Did you mean VIEWS? SQLSTATE: 42601
 == SQL (line 1, position 6) ==
 SHOW VEIWS
      ^^^^^
@@ -793,7 +793,7 @@ SHOW VEIWS
 ==== SHOW one
 SHOW VIEW
 ----
-[PARSE_SYNTAX_ERROR] Found 'VIEW', expected SOURCES, STREAMS, TABLES, VIEWS, LATE or REJECTED after SHOW. Did you mean VIEWS? SQLSTATE: 42601
+[PARSE_SYNTAX_ERROR] Found 'VIEW', expected SOURCES, STREAMS, TABLES, VIEWS, LATE, REJECTED or COLUMNS after SHOW. Did you mean VIEWS? SQLSTATE: 42601
 == SQL (line 1, position 6) ==
 SHOW VIEW
      ^^^^
@@ -885,6 +885,14 @@ CREATE SOURCE s (a INT) ON ERROR KEPE
 == SQL (line 1, position 34) ==
 CREATE SOURCE s (a INT) ON ERROR KEPE
                                  ^^^^
+
+==== SHOW COLUMNS of nothing
+SHOW COLUMNS s
+----
+[PARSE_SYNTAX_ERROR] Found 's', expected FROM after COLUMNS. Write SHOW COLUMNS FROM v. SQLSTATE: 42601
+== SQL (line 1, position 14) ==
+SHOW COLUMNS s
+             ^
 
 ==== SHOW REJECTED of nothing
 SHOW REJECTED s

@@ -291,7 +291,7 @@ EXPLAIN CREATE STREAMED VIEW v AS SELECT a FROM s
 Explain(aspect=PLAN, of=CreateView(name=v, query=Query(tree=`SELECT a FROM s`)))
 
 ==== what a source did not accept
-CREATE SOURCE s (a INT) ON ERROR FAIL LATE DROP; SHOW REJECTED FOR s; SHOW LATE FOR s
+CREATE SOURCE s (a INT) ON ERROR FAIL LATE DROP; SHOW REJECTED FOR s; SHOW LATE FOR s; SHOW COLUMNS FROM s; show columns in `s`
 ----
 CREATE SOURCE s (a INT) LATE DROP ON ERROR FAIL
 CreateSource(name=s, columns=[ColumnDefinition(name=a, type=INT)], late=DROP, on_error=FAIL)
@@ -299,3 +299,7 @@ SHOW REJECTED FOR s
 ShowAside(aside=REJECTED, source=s)
 SHOW LATE FOR s
 ShowAside(aside=LATE, source=s)
+SHOW COLUMNS FROM s
+ShowColumns(name=s)
+SHOW COLUMNS FROM s
+ShowColumns(name=s)
