@@ -10,11 +10,11 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from penstock.ingest.checkpoints import has_its_checksum
 
 import penstock
 from penstock.directory.areas import references
 from penstock.errors import PlanError
+from penstock.ingest.checkpoints import has_its_checksum
 from penstock.state.log import Log, read_manifest
 from penstock.state.manifest import Action, Changed, Delivered, Published, Received, SourceState
 from penstock.state.store import RunRef, Stretch

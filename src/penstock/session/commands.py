@@ -285,17 +285,17 @@ class Commands:
             return f"View {name} is created."
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self.define_constants(bound)
-        said = in_order(bound.plan, self._engine)
-        alone = self.rewritten(said)
+        ordered = in_order(bound.plan, self._engine)
+        alone = self.rewritten(ordered)
         plan = alone.plan
         expiry = self.expiry(statement)
         apart = statement.from_now or self._session.shared_views.are_off(expiry)
         if not apart:
-            plan = self._session.shared_views.share(said, alone).plan
+            plan = self._session.shared_views.share(ordered, alone).plan
         self.check_memory(statement, alone.plan)
         reads = columns_read(query, self._catalog)
         written = as_created(statement)
-        definition = ViewDefinition(plan, bound.key, written, expiry, said, apart, reads)
+        definition = ViewDefinition(plan, bound.key, written, expiry, ordered, apart, reads)
         self._engine.define(name, definition, statement.from_now)
         return " ".join([f"View {name} is created.", *waits_for(alone.plan)])
 

@@ -181,11 +181,11 @@ class Changes:
             return _Bound(ClockView(points, written))
         bound = bind_query(statement.query, catalog, analyser, statement.columns)
         self._commands.define_constants(bound)
-        said = in_order(bound.plan, self._engine)
-        alone = self._commands.rewritten(said)
+        ordered = in_order(bound.plan, self._engine)
+        alone = self._commands.rewritten(ordered)
         expiry = self._commands.expiry(statement)
         known = reads or columns_read(statement.query, catalog)
-        definition = ViewDefinition(alone.plan, bound.key, written, expiry, said, False, known)
+        definition = ViewDefinition(alone.plan, bound.key, written, expiry, ordered, False, known)
         return _Bound(definition, alone)
 
     def _shared(self, found: _Bound, from_now: bool) -> ViewDefinition | ClockView:

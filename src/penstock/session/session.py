@@ -402,14 +402,14 @@ class Session:
     def metrics(self) -> dict[str, Any]:
         """Rows received and late per source, tuples through operators, delays of views, and the
         latest progress."""
-        measures = self._engine.metrics
+        metrics = self._engine.metrics
         states = {name: self._engine.source_state(name) for name in self._engine.sources}
         return {
             "frontier": self.frontier,
             "sources": {name: counts_of(s) for name, s in states.items()},
-            "operators": measures.operators(),
+            "operators": metrics.operators(),
             "views": {
-                name: {"expiry": view.expiry, "delay": measures.delay(name)}
+                name: {"expiry": view.expiry, "delay": metrics.delay(name)}
                 for name, view in self._engine.views.items()
             },
             "last_step": self.last_progress,
