@@ -28,13 +28,12 @@ from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
 from penstock.rewrite import Rewritten, trace
-from penstock.session.catalog import catalog_of, check_unused
-from penstock.session.dependents import dependents_on
+from penstock.session.catalog import catalog_of, check_unused, columns_read, dependents_on
 from penstock.session.descriptions import described, explained, explained_rules
 from penstock.session.memory_policy import check_memory as check_memory_of
 from penstock.session.memory_policy import declared_by
 from penstock.session.punctuations import in_sql, schemes_of, waits_for
-from penstock.session.redefinition import Changes, columns_read
+from penstock.session.redefinition import Changes
 from penstock.session.results import Result
 from penstock.session.sharing import explained_sharing, names_in
 from penstock.session.source_statement import column_of, feed_of, source_of

@@ -41,10 +41,9 @@ from penstock.runtime.places import check_shared, rows_file, state_directory
 from penstock.runtime.runner import Runner
 from penstock.runtime.spark import answering, start_spark
 from penstock.session.attachments import Attachments
-from penstock.session.catalog import catalog_of, check_unused, scan_of
+from penstock.session.catalog import catalog_of, check_unread, check_unused, scan_of
 from penstock.session.changes import PipelinePlan
 from penstock.session.commands import Commands
-from penstock.session.dependents import check_unread
 from penstock.session.failures import check_sources, failed_sources, failed_views
 from penstock.session.memory_policy import check_memory
 from penstock.session.pipeline import InFile
