@@ -79,7 +79,7 @@ class Metrics:
         self._late: dict[str, Delays] = {}
 
     def observe_event_time(self, event: int) -> None:
-        """Time has come so far, by a row or by a promise."""
+        """Time has come so far, by a row or by a heartbeat."""
         with self._mutex:
             if BEGIN < event < INF and (not self._observed or event > self._observed[-1][0]):
                 self._observed.append((event, time.monotonic()))
