@@ -354,7 +354,7 @@ class Session:
         return _SECONDS_OF_THE_CLOCK if by_clock else None
 
     def start(self) -> None:
-        """Step in the background whenever rows or heartbeats arrive; what has failed begins again."""
+        """Step in the background whenever rows or heartbeats come; what has failed begins again."""
         self._sinks.start()
         self._runner.start()
         self.attachments.start()
