@@ -52,7 +52,7 @@ POINTS = (
     "penstock.execution.task.RoundTask.run",
     "penstock.runtime.replacement.Building.advance",
     "penstock.runtime.replacement.Building.finished",
-    "penstock.runtime.changing.differences",
+    "penstock.runtime.redefinition.differences",
     "penstock.testing.scripts.deliver",
 )
 """Where the driver dies: around whatever is done to build a view, to take it over and to tell."""

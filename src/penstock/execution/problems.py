@@ -31,7 +31,10 @@ _CLASSES = {kind.condition: kind for kind in _OURS}
 _DATA_EXCEPTIONS = "22"
 """The class of SQLSTATEs of errors that values cause."""
 _USER_FUNCTION = "FAILED_EXECUTE_UDF"
-_WORKER = ("penstock/execution/", "penstock/ingest/", "penstock/runtime/", "penstock.errors.")
+_WORKER = (
+    *(f"penstock/{room}/" for room in ("execution", "ingest", "output", "runtime")),
+    "penstock.errors.",
+)
 """What the trace of an error in a task has where it comes from Penstock and not from a function."""
 _LONGEST = 500
 

@@ -75,8 +75,8 @@ class StepSpec:
     compactions: Mapping[str, frozenset[str]]
     kept: Mapping[str, AreaSpec] = field(default_factory=dict)
     """Areas that are compacted and not otherwise used."""
-    answered: Mapping[int, Kernel] = field(default_factory=dict)
-    """The kernels, by their places, that punctuations have something to say to."""
+    bound: Mapping[int, Kernel] = field(default_factory=dict)
+    """The kernels, by their places, that are bound to punctuations."""
     closing: Mapping[str, AreaSpec] = field(default_factory=dict)
     """The areas of which they close a part."""
     merging: int = 0
@@ -208,7 +208,7 @@ class RoundTask:
     def _run_place(self, number: int, place: Place, segment: SegmentWriter) -> Elements:
         started = perf_counter()
         work = place.operator.work
-        kernel = self._spec.answered.get(number, place.operator.kernel)
+        kernel = self._spec.bound.get(number, place.operator.kernel)
         sparks = self._made_by_spark(place)
         schemas = [child.schema for child in place.operator.inputs]
         if sparks:

@@ -422,9 +422,10 @@ def refused_in(rows: pa.RecordBatch) -> tuple[pa.RecordBatch, list[Rejected]]:
     good = rows.select(names)
     if not bad.any():
         return good, []
-    told = rows.select(REFUSED.names).filter(pa.array(bad)).to_pylist()
+    refused = rows.select(REFUSED.names).filter(pa.array(bad)).to_pylist()
     return good.filter(pa.array(~bad)), [
-        Rejected(one["__record"], one["__reason"], one["__file"], one["__position"]) for one in told
+        Rejected(one["__record"], one["__reason"], one["__file"], one["__position"])
+        for one in refused
     ]
 
 

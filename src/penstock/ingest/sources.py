@@ -189,7 +189,7 @@ class IngestReport:
     accepted: int = 0
     late: int = 0
     broken: int = 0
-    largest: int = BEGIN
+    max_event_time: int = BEGIN
     sequence: int = 0
     """The number of the row after the last one."""
     duplicate: int = 0
@@ -206,7 +206,7 @@ class IngestReport:
         self.accepted += other.accepted
         self.late += other.late
         self.broken += other.broken
-        self.largest = max(self.largest, other.largest)
+        self.max_event_time = max(self.max_event_time, other.max_event_time)
         self.sequence = max(self.sequence, other.sequence)
         self.duplicate += other.duplicate
         self.rejected += other.rejected
@@ -409,7 +409,7 @@ class Ingest:
         self._reject(list(self._strangers(rows, strange)), lasting, report)
         if np.any(refused) and self.source.late == "keep" and self.only is None:
             self._keep(late_area(self.source), rows.where(refused), lasting, report)
-        report.largest = int(rows.ts[good | (mark & ~unknown)].max(initial=BEGIN))
+        report.max_event_time = int(rows.ts[good | (mark & ~unknown)].max(initial=BEGIN))
         rows = rows.where(good)
         if len(rows):
             if self.keep:
@@ -447,8 +447,8 @@ class Ingest:
 
     def _strangers(self, rows: Elements, strange: record.Mask) -> Iterator[Rejected]:
         for i in np.flatnonzero(strange).tolist():
-            said = {column: rows.column(column)[i].as_py() for column in self.operations}
-            column, word = next((c, w) for c, w in said.items() if w not in operations.KNOWN)
+            words = {column: rows.column(column)[i].as_py() for column in self.operations}
+            column, word = next((c, w) for c, w in words.items() if w not in operations.KNOWN)
             reason = f"{column} is {word!r}, which is no operation; expected {operations.WRITTEN}"
             where = origin_of(rows, i) if self.origin else (None, None)
             yield Rejected(row_text(self._row(rows, i)), reason, *where)

@@ -205,12 +205,12 @@ class TimePattern:
         found = self._regex.fullmatch(text)
         if found is None:
             raise ValueError(f"it is not of the form {self.text}")
-        said = found.groupdict()
+        parts = found.groupdict()
         year, month, day, hour, minute, second = (
-            int(said.get(unit) or _FIRST[unit]) for unit in _UNITS
+            int(parts.get(unit) or _FIRST[unit]) for unit in _UNITS
         )
-        micros = int((said.get("fraction") or "0").ljust(6, "0"))
-        zone = _zone(said["zone"]) if said.get("zone") else None
+        micros = int((parts.get("fraction") or "0").ljust(6, "0"))
+        zone = _zone(parts["zone"]) if parts.get("zone") else None
         return datetime(year, month, day, hour, minute, second, micros, tzinfo=zone)
 
     @cached_property

@@ -73,8 +73,8 @@ def check_batch(source: SourceDefinition, report: IngestReport, late_before: int
     if report.rejected and source.on_error == "fail":
         raise RejectedRowError(
             f"source {source.name}: {report.rejected} records cannot be taken, "
-            f"{told(report)}. None of the batch was taken. Correct them, or declare the source ON "
-            "ERROR KEEP or ON ERROR DROP"
+            f"{reasons_of(report)}. None of the batch was taken. Correct them, or declare the "
+            "source ON ERROR KEEP or ON ERROR DROP"
         )
     if source.late != "fail":
         return
@@ -93,7 +93,7 @@ def check_batch(source: SourceDefinition, report: IngestReport, late_before: int
         )
 
 
-def told(report: IngestReport) -> str:
+def reasons_of(report: IngestReport) -> str:
     """Why records were rejected, and where the first of them was."""
     reasons = "; ".join(report.reasons)
     return f"{reasons} (the first is in {report.place})" if report.place else reasons
@@ -107,7 +107,7 @@ def after_batch(
     keep: bool,
 ) -> SourceState:
     """How far a source has come with a batch."""
-    largest = max(state.largest, report.largest)
+    largest = max(state.largest, report.max_event_time)
     known = largest - source.delay if largest > BEGIN + source.delay else BEGIN
     return replace(
         state,

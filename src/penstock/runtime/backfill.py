@@ -138,11 +138,11 @@ class Backfill:
     def run(
         self,
         w1: int,
-        answered: Mapping[int, Kernel],
+        kernels: Mapping[int, Kernel],
         w0: int = BEGIN,
         closing: Mapping[str, AreaSpec] | None = None,
     ) -> StepCommit:
-        """One step over all that the lanes hold, of kernels that know what punctuations said."""
+        """One step over all that the lanes hold, by kernels that are bound to punctuations."""
         areas = {name: self.lane(name) for name in {*self._program.lanes, *self._begin}}
         spec = StepSpec(
             self._program,
@@ -152,7 +152,7 @@ class Backfill:
             self._tasks,
             areas,
             compactions={},
-            answered=answered,
+            bound=kernels,
             closing=closing or {},
         )
         reports = self._jobs.step(spec)

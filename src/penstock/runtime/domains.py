@@ -21,7 +21,7 @@ from penstock.punctuation.closings import Closings, Entry
 from penstock.punctuation.schemes import Never, Punctuated
 from penstock.runtime.jobs import Jobs
 from penstock.state.manifest import Action, Manifest, SourceState
-from penstock.state.manifest import Punctuated as Said
+from penstock.state.manifest import Punctuated as PunctuationsAdded
 
 
 def standing(definition: Any) -> tuple[Entry, ...]:
@@ -82,4 +82,4 @@ def lifted(name: str, definitions: Mapping[str, Any], manifest: Manifest) -> lis
             "on it; drop those first"
         )
     entries = tuple(entry for entry in manifest.punctuations.get(source, ()) if entry not in gone)
-    return [Said(source, entries, anew=True)]
+    return [PunctuationsAdded(source, entries, anew=True)]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import pickle
+import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -33,7 +35,6 @@ from penstock.ingest.sources import Ingest, IngestReport
 from penstock.output.readers import Reading, read_view
 from penstock.physical.program import Edge, Program
 from penstock.physical.transforms import Project, Select
-from penstock.runtime.job_progress import progress_of
 from penstock.state.store import FileStore
 
 if TYPE_CHECKING:
@@ -354,3 +355,39 @@ def _received(program: Program, batch: pa.RecordBatch) -> Iterator[tuple[int, El
             if isinstance(edge.transform, Project):
                 schema = edge.transform.schema()
             yield edge.number, wire.computed(schema, struct)
+
+
+EVERY = 5.0
+_PROPERTIES = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCancel")
+logger = logging.getLogger("penstock")
+
+
+@contextmanager
+def progress_of(spark: SparkSession, what: str) -> Iterator[None]:
+    """Log how many tasks are done while the block runs Spark jobs, if it takes long."""
+    group, done = uuid.uuid4().hex, threading.Event()
+    context = spark.sparkContext
+    before = {name: context.getLocalProperty(name) for name in _PROPERTIES}
+    context.setJobGroup(group, f"penstock: {what}")
+    watcher = threading.Thread(target=_watch, args=(spark, group, what, done), daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        for name, value in before.items():  # the caller's own group, where there was one
+            context.setLocalProperty(name, value)  # type: ignore[arg-type]
+
+
+def _watch(spark: SparkSession, group: str, what: str, done: threading.Event) -> None:
+    tracker = spark.sparkContext.statusTracker()
+    while not done.wait(EVERY):
+        stages = [
+            tracker.getStageInfo(stage)
+            for job in tracker.getJobIdsForGroup(group)
+            if (info := tracker.getJobInfo(job)) is not None
+            for stage in info.stageIds
+        ]
+        known = [stage for stage in stages if stage is not None]
+        finished = sum(stage.numCompletedTasks for stage in known)
+        logger.info("%s: %d of %d tasks done", what, finished, sum(s.numTasks for s in known))

@@ -3,7 +3,7 @@
 A tuple counts as positive or negative; one that ends within its step, or says when it will, is one
 positive tuple. The delay of a change is the way from when its time came to when the view shows it.
 In event time: how far the frontier had gone beyond it. On the clock: the seconds since the session
-first heard of that time, by a row or a promise. Of long steps a sample is measured.
+first observed that time, by a row or a heartbeat. Of long steps a sample is measured.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Metrics:
         self._late: dict[str, Delays] = {}
 
     def observe_event_time(self, event: int) -> None:
-        """Time has come so far, by a row or by a promise."""
+        """Time has come so far, by a row or by a heartbeat."""
         with self._mutex:
             if BEGIN < event < INF and (not self._observed or event > self._observed[-1][0]):
                 self._observed.append((event, time.monotonic()))

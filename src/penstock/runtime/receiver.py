@@ -40,7 +40,7 @@ from penstock.ingest.watermarks import (
     lateness,
     moment,
     open_from,
-    told,
+    reasons_of,
     watermark_of,
 )
 from penstock.punctuation import Punctuation, text
@@ -185,7 +185,7 @@ class Receiver:
         if report.rejected:
             raise PlanError(
                 f"table {table.name}: {report.rejected} records do not fit its columns: "
-                f"{told(report)}. Correct them, or give the table other types"
+                f"{reasons_of(report)}. Correct them, or give the table other types"
             )
         return report
 
@@ -268,12 +268,12 @@ class Receiver:
             hold = bool(holders(self._state.manifest, name)) or may_fail
             state = self._state.source_state(name)
             late_before = lateness(state, self._state.target)
-            spoken = self._state.manifest.punctuations.get(name)
-            said = self._state.punctuations.of(source, self._state.manifest)
+            entries = self._state.manifest.punctuations.get(name)
+            punctuations = self._state.punctuations.of(source, self._state.manifest)
         keep = self._state.options.keep_input and state.kept
         arrived = moment(late_before) if source.arrival else None
         schemes = () if rows is None else schemes_of(name, self._state.definitions)
-        columns, closed = columns_of_marks(schemes), said.at_arrival(source.time)
+        columns, closed = columns_of_marks(schemes), punctuations.at_arrival(source.time)
         ingest = Ingest(
             source,
             lanes,
@@ -293,7 +293,7 @@ class Receiver:
                 rows, schemes, judge, state, open_from(state, self._state.target), self._computed
             )
             marks = arriving.marks(closed)
-            said = said.read_columns(marks.texts, marks.at)
+            punctuations = punctuations.read_columns(marks.texts, marks.at)
             closed = closed.read_columns(marks.texts, marks.at)
         report = ingested(run, replace(ingest, closed=closed.times))
         if report.failures and not may_fail:
@@ -304,7 +304,7 @@ class Receiver:
             rest, failed = running.failing(problems, self._state.manifest.frontier)
             same = (
                 self._state.running is running
-                and self._state.manifest.punctuations.get(name) is spoken
+                and self._state.manifest.punctuations.get(name) is entries
             )
             if self._state.target > late_before or not same:
                 return None
@@ -319,7 +319,7 @@ class Receiver:
                 actions.append(Punctuated(name, marks.entries()))
             self._state.commit(*actions, *self._no_longer_kept(source, state))
             self._state.running = rest
-            self._state.punctuations.cache(name, self._state.manifest, said)
+            self._state.punctuations.cache(name, self._state.manifest, punctuations)
         self._state.metrics.observe_event_time(state.largest)
         if report.rejected:
             why = "; ".join(report.reasons)

@@ -39,7 +39,7 @@ logger = logging.getLogger("penstock")
 class StepSpecs:
     """Of the step from a manifest's frontier to `w1`.
 
-    `said` is what punctuations say of sources, `kept` are the areas that are only compacted, `uses`
+    `punctuations` are those of sources, `kept` are the areas that are only compacted, `uses`
     tells how areas were used before, `review` whether what punctuations close is looked for,
     `retention` for how long changes are kept, and `merging` whether published changes are merged.
     """
@@ -48,7 +48,7 @@ class StepSpecs:
     w1: int
     directory: Path
     tasks: int
-    said: Said
+    punctuations: Said
     kept: Mapping[str, AreaSpec]
     expiry: Chooser
     uses: Mapping[str, Use]
@@ -58,7 +58,7 @@ class StepSpecs:
 
     def of(self, program: Program) -> StepSpec:
         areas = {name: self.manifest.area(name) for name in (*program.specs(), *self.kept)}
-        kernels = bind_punctuations(program, self.said)
+        kernels = bind_punctuations(program, self.punctuations)
         closed = closing(program, kernels)
         frontiers = {name: area.frontier for name, area in areas.items()}
         frontiers |= dict.fromkeys(program.lanes, self.w1)

@@ -1,8 +1,11 @@
 """What users hold: a session on a state directory, its sources, its views, and its SQL.
 
-session ── commands ─┬─ catalog      what the definitions are to queries
-                     ├─ descriptions DESCRIBE, EXPLAIN
-                     └─ results      what a statement answers
+session ── commands ─┬─ catalog        what the definitions are to queries
+        │            ├─ redefinition   OR REPLACE, ALTER
+        │            ├─ descriptions   DESCRIBE, EXPLAIN
+        │            └─ results        what a statement answers
+        ├─ source, attachments         rows by hand, streams and ports
+        └─ views                       snapshots, changes, histories, sinks
 
 rollout ─── pipeline ─── changes: what a pipeline file declares, compared with what there is
 

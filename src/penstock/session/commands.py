@@ -28,13 +28,12 @@ from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
 from penstock.rewrite import Rewritten, trace
-from penstock.session.catalog import catalog_of, check_unused
-from penstock.session.dependents import dependents_on
+from penstock.session.catalog import catalog_of, check_unused, columns_read, dependents_on
 from penstock.session.descriptions import columns_of, described, explained, explained_rules
 from penstock.session.memory_policy import check_memory as check_memory_of
 from penstock.session.memory_policy import declared_by
 from penstock.session.punctuations import in_sql, schemes_of, waits_for
-from penstock.session.redefinition import Changes, columns_read
+from penstock.session.redefinition import Changes
 from penstock.session.results import Result
 from penstock.session.sharing import explained_sharing, names_in
 from penstock.session.source_statement import column_of, feed_of, source_of
@@ -288,17 +287,17 @@ class Commands:
             return f"View {name} is created."
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self.define_constants(bound)
-        said = in_order(bound.plan, self._engine)
-        alone = self.rewritten(said)
+        ordered = in_order(bound.plan, self._engine)
+        alone = self.rewritten(ordered)
         plan = alone.plan
         expiry = self.expiry(statement)
         apart = statement.from_now or self._session.shared_views.are_off(expiry)
         if not apart:
-            plan = self._session.shared_views.share(said, alone).plan
+            plan = self._session.shared_views.share(ordered, alone).plan
         self.check_memory(statement, alone.plan)
         reads = columns_read(query, self._catalog)
         written = as_created(statement)
-        definition = ViewDefinition(plan, bound.key, written, expiry, said, apart, reads)
+        definition = ViewDefinition(plan, bound.key, written, expiry, ordered, apart, reads)
         self._engine.define(name, definition, statement.from_now)
         return " ".join([f"View {name} is created.", *waits_for(alone.plan)])
 

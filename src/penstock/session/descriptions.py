@@ -147,22 +147,22 @@ def explained(plan: Node, expiry: Strategy = "piggyback", chooser: Chooser | Non
     """What a plan says, and what would run: one tree each; then how each operator notices what has
     left its window, where anything does."""
     program = program_of(plan, expiry=expiry)
-    said, run = outline(plan, described_summary), physical_outline(program, "")
-    trees = {"logical plan": said, "physical plan": run}
+    logical, run = outline(plan, described_summary), physical_outline(program, "")
+    trees = {"logical plan": logical, "physical plan": run}
     expiring = expiry_outline(program, chooser or Chooser())
     return _trees(trees | ({"expiry": expiring} if expiring else {}))
 
 
 def explained_rules(
-    said: Node, rules_off: Collection[str], expiry: Strategy, chooser: Chooser
+    written: Node, rules_off: Collection[str], expiry: Strategy, chooser: Chooser
 ) -> str:
     """A plan as it was written, as it was rewritten and by which rules, and what would run."""
-    plan, fired, _ = trace(said, rules_off)
+    plan, fired, _ = trace(written, rules_off)
     found = explained(plan, expiry, chooser)
     if not fired:
         return found
     rules = fill(f"rewritten by {', '.join(fired)}", 100, subsequent_indent="  ")
-    return "\n\n".join([_trees({"as written": outline(said)}), rules, found])
+    return "\n\n".join([_trees({"as written": outline(written)}), rules, found])
 
 
 def _trees(trees: Mapping[str, str]) -> str:

@@ -23,7 +23,14 @@ from penstock.output.definitions import ViewDefinition, of_kind
 from penstock.reasoning.identity import Identities
 from penstock.rewrite import rewrite
 from penstock.runtime.domains import standing
-from penstock.session.catalog import catalog_of
+from penstock.session.catalog import (
+    Reads,
+    all_dependents_on,
+    catalog_of,
+    columns_read,
+    dependents_on,
+    restricted,
+)
 from penstock.session.changes import (
     Alter,
     Change,
@@ -34,8 +41,6 @@ from penstock.session.changes import (
     Replace,
     Unchanged,
 )
-from penstock.session.dependents import all_dependents_on, dependents_on
-from penstock.session.redefinition import Reads, columns_read, restricted
 from penstock.session.source_changes import alterations_of, differences
 from penstock.session.source_statement import schema_of_columns, source_of
 from penstock.sql import parse, to_sql

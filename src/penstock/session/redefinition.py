@@ -12,23 +12,29 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from penstock.algebra.plan import project
 from penstock.element import BEGIN
 from penstock.errors import PenstockError, PlanError, UnsupportedError
 from penstock.ingest.connectors import StreamFeed
 from penstock.ingest.schemes import columns_of_marks, schemes_of
 from penstock.ingest.sources import SourceDefinition
 from penstock.ingest.times import time_types
-from penstock.ingest.widening import WIDER, is_wider
 from penstock.output.definitions import ViewDefinition
 from penstock.punctuation import text
 from penstock.punctuation.closings import Entry
 from penstock.punctuation.schemes import Never, Scheme
 from penstock.rewrite import Rewritten
 from penstock.runtime.replacement import Replacement, redefined
-from penstock.session.catalog import catalog_of, check_unused
-from penstock.session.dependents import all_dependents_on, dependents_on
+from penstock.session.catalog import (
+    Reads,
+    all_dependents_on,
+    catalog_of,
+    check_unused,
+    columns_read,
+    dependents_on,
+    restricted,
+)
 from penstock.session.results import Result
+from penstock.session.source_changes import WIDER, is_wider
 from penstock.session.statistics import in_order
 from penstock.sql import parse
 from penstock.sql import statements as s
@@ -43,8 +49,6 @@ from penstock.sql.text import Name, one_of
 
 if TYPE_CHECKING:
     from penstock.session.commands import Commands
-
-Reads = tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True)
@@ -181,11 +185,11 @@ class Changes:
             return _Bound(ClockView(points, written))
         bound = bind_query(statement.query, catalog, analyser, statement.columns)
         self._commands.define_constants(bound)
-        said = in_order(bound.plan, self._engine)
-        alone = self._commands.rewritten(said)
+        ordered = in_order(bound.plan, self._engine)
+        alone = self._commands.rewritten(ordered)
         expiry = self._commands.expiry(statement)
         known = reads or columns_read(statement.query, catalog)
-        definition = ViewDefinition(alone.plan, bound.key, written, expiry, said, False, known)
+        definition = ViewDefinition(alone.plan, bound.key, written, expiry, ordered, False, known)
         return _Bound(definition, alone)
 
     def _shared(self, found: _Bound, from_now: bool) -> ViewDefinition | ClockView:
@@ -465,29 +469,6 @@ class Changes:
             return self._session.analyser.named_type(kind)
         except AnalysisError as error:
             Complaints(statement).wrong(str(error), at)
-
-
-def columns_read(query: s.Query, catalog: Catalog) -> Reads:
-    """The columns that what a query reads has now."""
-    found = {}
-    for name in names_read(query):
-        known = catalog.find(name)
-        if known is not None and isinstance(known[1], Relation):
-            found[known[0]] = tuple(known[1].plan.schema.names)
-    return tuple(found.items())
-
-
-def restricted(catalog: Catalog, reads: Reads) -> Catalog:
-    """The catalog in which what is read has no more columns than it had."""
-    entries = dict(catalog.entries)
-    for name, columns in reads:
-        entry = entries.get(name)
-        if isinstance(entry, Relation):
-            wanted = {column.lower() for column in columns}
-            names = [n for n in entry.plan.schema.names if n.lower() in wanted]
-            if len(names) < len(entry.plan.schema):
-                entries[name] = replace(entry, plan=project(entry.plan, names))
-    return replace(catalog, entries=entries)
 
 
 def _wider(

@@ -140,10 +140,10 @@ class Result:
         names = table.schema.names
         lines = [[_text(row[name]) for name in names] for row in first]
         if self._changes and self._key is not None:
-            told = {names[0], *self._key, names[-1]}
+            shown = {names[0], *self._key, names[-1]}
             for row, line in zip(first, lines, strict=True):
                 if row[names[0]] == "-":
-                    line[:] = [c if n in told else "" for n, c in zip(names, line, strict=True)]
+                    line[:] = [c if n in shown else "" for n, c in zip(names, line, strict=True)]
         return list(names), lines, table.num_rows - len(first)
 
 

@@ -41,10 +41,9 @@ from penstock.runtime.places import check_shared, rows_file, state_directory
 from penstock.runtime.runner import Runner
 from penstock.runtime.spark import answering, start_spark
 from penstock.session.attachments import Attachments
-from penstock.session.catalog import catalog_of, check_unused, scan_of
+from penstock.session.catalog import catalog_of, check_unread, check_unused, scan_of
 from penstock.session.changes import PipelinePlan
 from penstock.session.commands import Commands
-from penstock.session.dependents import check_unread
 from penstock.session.failures import check_sources, failed_sources, failed_views
 from penstock.session.memory_policy import check_memory
 from penstock.session.pipeline import InFile
@@ -355,7 +354,7 @@ class Session:
         return _SECONDS_OF_THE_CLOCK if by_clock else None
 
     def start(self) -> None:
-        """Step in the background whenever rows or promises arrive; what has failed begins again."""
+        """Step in the background whenever rows or heartbeats come; what has failed begins again."""
         self._sinks.start()
         self._runner.start()
         self.attachments.start()
@@ -402,14 +401,14 @@ class Session:
     def metrics(self) -> dict[str, Any]:
         """Rows received and late per source, tuples through operators, delays of views, and the
         latest progress."""
-        measures = self._engine.metrics
+        metrics = self._engine.metrics
         states = {name: self._engine.source_state(name) for name in self._engine.sources}
         return {
             "frontier": self.frontier,
             "sources": {name: counts_of(s) for name, s in states.items()},
-            "operators": measures.operators(),
+            "operators": metrics.operators(),
             "views": {
-                name: {"expiry": view.expiry, "delay": measures.delay(name)}
+                name: {"expiry": view.expiry, "delay": metrics.delay(name)}
                 for name, view in self._engine.views.items()
             },
             "last_step": self.last_progress,

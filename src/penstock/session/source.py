@@ -1,4 +1,4 @@
-"""A source in Python: rows in, promises about them, and what was not accepted."""
+"""A source in Python: rows in, heartbeats, and what was not accepted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @public
 class Source:
-    """A source of a session: where rows, promises and streams go in."""
+    """A source of a session: where rows, heartbeats and streams go in."""
 
     def __init__(self, session: Session, engine: Engine, runner: Runner, name: str) -> None:
         self._session = session

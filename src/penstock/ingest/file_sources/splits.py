@@ -111,8 +111,8 @@ def unreadable() -> Iterator[None]:
     except FileNotFoundError:
         raise UnreadableFileError("it is gone") from None
     except (OSError, EOFError, zlib.error, pa.ArrowException, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise UnreadableFileError(shortened(said or type(error).__name__, 300)) from None
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise UnreadableFileError(shortened(reason or type(error).__name__, 300)) from None
 
 
 def local_path(uri: str) -> str | None:
