@@ -17,12 +17,11 @@ from penstock.algebra import plan as p
 from penstock.element import BEGIN, INF, Elements
 from penstock.memory.api import context_of
 from penstock.memory.report import MemoryVerdict
-from penstock.physical.local import LocalPipeline
 from penstock.punctuation.closings import Closings
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.state.compaction import merge
-from penstock.state.store import MemoryStore
+from penstock.testing.local_pipeline import LocalPipeline, MemoryStore
 from tests.memory.verdict_cases import SOURCES, cases, verdict
 
 pytestmark = pytest.mark.long

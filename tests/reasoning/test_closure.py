@@ -1,8 +1,8 @@
 """What a conjunction implies, against all assignments over a small domain."""
 
 import os
-from collections.abc import Iterator
-from itertools import product
+from collections.abc import Collection, Iterator
+from itertools import combinations, product
 from random import Random
 
 from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element, compare
@@ -64,6 +64,23 @@ def test_oracle_closure_holds_exactly_what_is_implied() -> None:
             assert closure.upper_bounded(attribute) == (max(values) <= max(CONSTANTS)), seed
             if closure.bounded(attribute):
                 assert closure.values(attribute) == (min(values), max(values)), f"seed {seed}"
+
+
+def without_redundancy(closure: Closure) -> frozenset[Atom]:
+    """The equalities and the inequalities of P+ that are not redundant: they imply P+."""
+    return frozenset(
+        atom
+        for atom in closure.atoms()
+        if atom.comparison is Comparison.EQUAL or not closure.redundant(atom)
+    )
+
+
+def totally_orders(closure: Closure, elements: Collection[Element]) -> bool:
+    """Of every two elements, P+ says which is smaller or that they are equal."""
+    return all(
+        closure.less(x, y) or closure.less(y, x) or closure.equal(x, y)
+        for x, y in combinations(elements, 2)
+    )
 
 
 def test_law_redundant_atoms_can_be_left_out() -> None:

@@ -242,7 +242,7 @@ class _BlockReader(Reader):
 
     def call(self, call: AggregateCall) -> Aggregate:
         of = self._argument(call)
-        match call.function, call.distinct:
+        match call.plain, call.distinct:
             case "count", False:
                 return Aggregate(query.COUNT, of)
             case "count", True:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from penstock.algebra import plan as p
-from penstock.algebra.aggregates import PERCENTILES, VARIANCES, AggregateCall
+from penstock.algebra.aggregates import PERCENTILES, SUMS, AggregateCall
 from penstock.algebra.expr import Call, Column, Expr, Literal, columns, is_simple
 from penstock.memory.check import MOST_ORDERS, failures
 from penstock.memory.joined import Joined, joined
@@ -28,8 +28,6 @@ from penstock.reasoning.closure import Attribute
 from penstock.reasoning.products import Rows, named, relations_of
 
 MOST_CASES = 1_000_000  # combinations of values that a summary may tell apart
-
-SUMMED = ("count", "sum", "avg", *VARIANCES)
 
 
 @dataclass(frozen=True)
@@ -238,11 +236,11 @@ def _sees_copies(call: AggregateCall, plan: p.Aggregate, product: Rows) -> bool:
     if found is None or len(own) != 1:
         return True
     low, high = found.closure.values(own[0])
-    if call.function == "sum":
+    if call.plain == "sum":
         return not low == high == 0
     groups = [a for key in plan.keys for a in found.attributes_of(key)]
     constant = low == high or any(found.closure.equal(own[0], group) for group in groups)
-    return not (call.function in ("avg", *PERCENTILES) and constant)
+    return not (call.plain in ("avg", *PERCENTILES) and constant)
 
 
 def _is_best(call: AggregateCall) -> bool:
@@ -253,7 +251,7 @@ def _is_sum(call: AggregateCall, product: Rows) -> bool:
     """Whether a function needs no more than sums over the rows of one stream."""
     read = {relations_of([product.outputs[column]]) for column in call.columns}
     alone = len(read) == 1 and all(len(found) == 1 for found in read)
-    return call.function in SUMMED and not call.distinct and alone
+    return call.function in SUMS and not call.distinct and alone
 
 
 def _columns_of(calls: Iterable[AggregateCall]) -> Iterator[str]:

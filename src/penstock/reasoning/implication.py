@@ -19,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra.expr import (
-    ARITHMETIC,
+    CHECKED,
     COMPARISONS,
     CONVERSIONS,
     MIRRORED,
@@ -33,8 +33,7 @@ from penstock.algebra.expr import (
 )
 from penstock.algebra.times import moved_by
 
-_OTHERS = ("negative", "not", "date_format")
-_STRICT = frozenset((*COMPARISONS, *ARITHMETIC, *CONVERSIONS, *_OTHERS)) - {"<=>"}
+_STRICT = frozenset((*COMPARISONS, *CHECKED, *CONVERSIONS, "not", "date_format")) - {"<=>"}
 """Functions that are NULL where any argument is."""
 
 

@@ -27,7 +27,7 @@ from penstock.memory.report import MemoryVerdict
 from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
-from penstock.rewrite import rewrite
+from penstock.rewrite import Rewritten, trace
 from penstock.session.catalog import catalog_of, check_unused
 from penstock.session.dependents import dependents_on
 from penstock.session.descriptions import described, explained, explained_rules
@@ -286,20 +286,21 @@ class Commands:
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self.define_constants(bound)
         said = in_order(bound.plan, self._engine)
-        alone = plan = self.rewritten(said)
+        alone = self.rewritten(said)
+        plan = alone.plan
         expiry = self.expiry(statement)
         apart = statement.from_now or self._session.shared_views.are_off(expiry)
         if not apart:
             plan = self._session.shared_views.share(said, alone).plan
-        self.check_memory(statement, alone)
+        self.check_memory(statement, alone.plan)
         reads = columns_read(query, self._catalog)
         written = as_created(statement)
         definition = ViewDefinition(plan, bound.key, written, expiry, said, apart, reads)
         self._engine.define(name, definition, statement.from_now)
-        return " ".join([f"View {name} is created.", *waits_for(alone)])
+        return " ".join([f"View {name} is created.", *waits_for(alone.plan)])
 
-    def rewritten(self, plan: Node) -> Node:
-        return rewrite(plan, self._engine.options.rules_off)
+    def rewritten(self, plan: Node) -> Rewritten:
+        return trace(plan, self._engine.options.rules_off)
 
     def expiry(self, of: s.Query | s.CreateView) -> Strategy:
         """How a view is to expire tuples: by its options, or by the session's."""

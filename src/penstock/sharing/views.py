@@ -24,27 +24,22 @@ from penstock.algebra.streams import time_column
 from penstock.reasoning.identity import Identities
 from penstock.reasoning.points import common_period
 from penstock.reasoning.products import Form, Forms, Rows
-from penstock.rewrite import NAMES, rewrite
+from penstock.rewrite import Rewritten, normalized, rewrite, trace
 from penstock.sharing.matching import NoMatchError, answered, answered_union
-
-_NORMALIZING = (
-    "flatten_union",
-    "simplify_filter",
-    "merge_filters",
-    "push_filter_through_map",
-    "strengthen_outer_join",
-)
-_OFF = frozenset(NAMES) - frozenset(_NORMALIZING)
 
 
 @dataclass(frozen=True)
 class Running:
-    """A view that runs, or a part of one: what it says, and the plan that runs for it."""
+    """A view that runs, or a part of one: what it says, and the plan that runs for it.
+
+    `normal` is what it says in its normal form, where that is known.
+    """
 
     name: str
     meaning: p.Node
     plan: p.Node
     identity: str = ""
+    normal: p.Node | None = None
 
     @property
     def key(self) -> str:
@@ -115,7 +110,7 @@ class Sharing:
 
     def add(self, view: Running) -> None:
         """A view, and its parts: what it joins and groups on the way."""
-        meaning = normalized(view.meaning)
+        meaning = normalized(view.meaning) if view.normal is None else view.normal
         self._add(_Candidate(view, meaning, self._forms.of(meaning)))
         parts = [n for n in view.plan.walk() if _is_block(n) and n is not view.plan]
         for number, node in enumerate(parts, start=1):
@@ -147,14 +142,15 @@ class Sharing:
         return name in self._views
 
     def share(
-        self, query: p.Node, alone: p.Node | None = None, off: Collection[str] = ()
+        self, query: p.Node, alone: Rewritten | None = None, off: Collection[str] = ()
     ) -> Shared:
         """The query with as much of it as possible read from views; `alone` is it rewritten."""
+        alone = trace(query, off) if alone is None else alone
         search = _Search()
         reasons = search.reasons
-        found = self._shared(normalized(query), search, whole=True)
+        found = self._shared(alone.normal, search, whole=True)
         if not search.used:
-            plan = rewrite(query, off) if alone is None else alone
+            plan = alone.plan
             search = _Search()
             found = self._shared(plan, search, whole=True)
             if not search.used:
@@ -235,11 +231,6 @@ def _is_block(node: p.Node) -> bool:
         case p.Join(kind="inner") | p.Aggregate() | p.Distinct():
             return True
     return False
-
-
-def normalized(plan: p.Node) -> p.Node:
-    """A plan in which conditions are where they were written, but not more of them than needed."""
-    return rewrite(plan, _OFF)
 
 
 def _keeping(plan: p.Node) -> int:
