@@ -6,13 +6,13 @@ filters are; theorems 5.6 and 5.10 decide those.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from itertools import combinations
 
 from penstock.memory.joins import Extreme, Reference, inequality_joins, sides
 from penstock.memory.query import Query, Stream
 from penstock.memory.self_joins import derived_orders
-from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element
+from penstock.reasoning.closure import Attribute, Closure, Comparison, Element
 
 
 def references(closure: Closure) -> tuple[Reference, ...]:
@@ -110,23 +110,6 @@ def _induced(
         if (own := tuple(a.name for a in chosen if a.stream == stream.name))
     )
     return Query(streams, closure.induced({*chosen, *limits}), (), query.distinct)
-
-
-def without_redundancy(closure: Closure) -> frozenset[Atom]:
-    """The equalities and the inequalities of P+ that are not redundant: they imply P+."""
-    return frozenset(
-        atom
-        for atom in closure.atoms()
-        if atom.comparison is Comparison.EQUAL or not closure.redundant(atom)
-    )
-
-
-def totally_orders(closure: Closure, elements: Collection[Element]) -> bool:
-    """Of every two elements, P+ says which is smaller or that they are equal."""
-    return all(
-        closure.less(x, y) or closure.less(y, x) or closure.equal(x, y)
-        for x, y in combinations(elements, 2)
-    )
 
 
 def classes(closure: Closure, elements: Iterable[Element]) -> tuple[frozenset[Element], ...]:

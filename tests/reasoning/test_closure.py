@@ -6,7 +6,7 @@ from itertools import combinations, product
 from random import Random
 
 from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element, compare
-from tests.memory.by_definition import classes, totally_orders, without_redundancy
+from tests.memory.by_definition import classes
 from tests.memory.random_queries import true_of
 
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))
