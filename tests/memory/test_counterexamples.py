@@ -7,7 +7,6 @@ from random import Random
 import pytest
 
 from penstock.memory.check import check, check_aggregates
-from penstock.memory.joins import max_ref
 from penstock.memory.query import (
     AVG,
     COUNT,
@@ -23,11 +22,12 @@ from penstock.memory.query import (
     Query,
     Stream,
 )
-from penstock.memory.self_joins import bounded_order, derived_orders, fold
+from penstock.memory.self_joins import derived_orders, fold
 from penstock.memory.summaries import summaries_of
 from penstock.memory.verdict import Role
 from penstock.memory.witness import Arrival, answer, distinguishes, witness
 from penstock.reasoning.closure import compare
+from tests.memory.by_definition import bounded_order, max_ref
 from tests.memory.paper import atoms
 from tests.memory.random_queries import random_query
 from tests.memory.theory_plans import plan_of

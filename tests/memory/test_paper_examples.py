@@ -3,7 +3,7 @@
 import pytest
 
 from penstock.memory.check import check, check_aggregates
-from penstock.memory.joins import Extreme, conflicts, max_ref, min_ref
+from penstock.memory.joins import Extreme, conflicts
 from penstock.memory.query import (
     COUNT,
     MEDIAN,
@@ -17,7 +17,7 @@ from penstock.memory.self_joins import covers, derived_orders, fold
 from penstock.memory.verdict import Role
 from penstock.memory.witness import distinguishes, witness
 from penstock.reasoning.closure import Attribute, Closure, Element, compare
-from tests.memory.by_definition import bounded_by_enumeration, bounded_by_figure_2
+from tests.memory.by_definition import bounded_by_enumeration, bounded_by_figure_2, max_ref, min_ref
 from tests.memory.paper import TABLE_1, S, T, atoms, query
 
 

@@ -39,7 +39,7 @@ from penstock.memory.query import (
     Query,
     Stream,
 )
-from penstock.memory.self_joins import bounded_order, derived_orders, fold
+from penstock.memory.self_joins import derived_orders, fold
 from penstock.memory.verdict import BOUNDED, Failure, Role, Verdict
 from penstock.memory.witness import distinguishes, witness
 from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison
@@ -124,7 +124,7 @@ def compared(query: Query, closure: Closure) -> Iterator[Failure]:
 def _bounded_in_every_order(query: Query) -> bool:
     orders = list(islice(derived_orders(query), MOST_ORDERS + 1))
     return len(orders) <= MOST_ORDERS and all(
-        bounded_order(closure, folded)
+        not any(failures(folded, closure))
         for folded, closure in (fold(replace(query, where=o.atoms()), o) for o in orders)
     )
 

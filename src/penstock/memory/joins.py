@@ -66,32 +66,6 @@ def inequality_joins(closure: Closure) -> Iterator[Atom]:
             yield join
 
 
-def references(closure: Closure) -> tuple[Reference, ...]:
-    """Every appearance of an unbounded attribute in a non-redundant inequality join."""
-    return tuple(
-        reference
-        for join in inequality_joins(closure)
-        for reference in sides(join)
-        if not closure.bounded(reference.attribute)
-    )
-
-
-def _attributes(closure: Closure, stream: str, keep: Extreme) -> frozenset[Attribute]:
-    return frozenset(
-        reference.attribute
-        for reference in references(closure)
-        if reference.attribute.stream == stream and reference.keep is keep
-    )
-
-
-def max_ref(closure: Closure, stream: str) -> frozenset[Attribute]:
-    return _attributes(closure, stream, Extreme.MAX)
-
-
-def min_ref(closure: Closure, stream: str) -> frozenset[Attribute]:
-    return _attributes(closure, stream, Extreme.MIN)
-
-
 def grows(closure: Closure, join: Atom) -> bool:
     x, y = join.left, join.right
     assert isinstance(x, Attribute)

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
 
-from penstock.memory.joins import Extreme, references
 from penstock.memory.query import Query, Stream
 from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element
 
@@ -96,43 +95,3 @@ def _order(
             tried = closure.extended([Atom(attribute, Comparison.EQUAL, row[place])])
             if tried.satisfiable:
                 yield from _order(tried, streams, rest, row)
-
-
-def c1(closure: Closure, query: Query) -> bool:
-    """Every projected attribute is bounded."""
-    return all(closure.bounded(attribute) for attribute in query.select)
-
-
-def c2(closure: Closure) -> bool:
-    """Both sides of every equality join are bounded."""
-    return all(
-        closure.bounded(attribute)
-        for join in closure.joins()
-        if join.comparison is Comparison.EQUAL
-        for attribute in join.attributes
-    )
-
-
-def c3(closure: Closure, query: Query) -> bool:
-    """Preserving duplicates: MaxRef and MinRef of all streams are empty.
-
-    Eliminating them: of each stream, the two together have at most one equivalence class.
-    """
-    found = references(closure)
-    if not query.distinct:
-        return not found
-    for stream in query.streams:
-        own = [r for r in found if r.attribute.stream == stream.name]
-        classes = [
-            closure.count_classes({r.attribute for r in own if r.keep is keep}) for keep in Extreme
-        ]
-        if sum(classes) > 1:
-            return False
-    return True
-
-
-def bounded_order(closure: Closure, query: Query) -> bool:
-    """Theorems 5.6 and 5.10, for a closure that totally orders each stream of the query."""
-    if len(query.streams) == 1 and not query.distinct:
-        return True
-    return c1(closure, query) and c2(closure) and c3(closure, query)

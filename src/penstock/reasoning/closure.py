@@ -256,25 +256,6 @@ class Closure:
             if x.stream != y.stream and (atom := self.strongest(x, y)) is not None:
                 yield atom
 
-    def classes(self) -> tuple[frozenset[Element], ...]:
-        """The equivalence classes of the elements: those equal in P+."""
-        return self._classes(self.elements)
-
-    def _classes(self, elements: Iterable[Element]) -> tuple[frozenset[Element], ...]:
-        found: list[set[Element]] = []
-        for element in elements:
-            for group in found:
-                if self.equal(element, next(iter(group))):
-                    group.add(element)
-                    break
-            else:
-                found.append({element})
-        return tuple(frozenset(group) for group in found)
-
-    def count_classes(self, elements: Collection[Element]) -> int:
-        """|E|eq: into how many equivalence classes a set of elements falls."""
-        return len(self._classes(elements))
-
     def lower_bounded(self, attribute: Attribute) -> bool:
         """P+ holds `k < a`, `k <= a` or `a = k` for a constant k."""
         return self._bounds[_ZERO][self._number[attribute]] < math.inf
