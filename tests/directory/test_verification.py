@@ -162,7 +162,7 @@ def test_damage_is_found_wherever_the_log_names_bytes(state: Path) -> None:
             for path, own in ((path, sorted(own)) for path, own in parts.items())
             if number < len(own)
         }
-        for damaged in (flipped.keys(), set()):
+        for damaged in ({*flipped}, set[Path]()):
             for path, place in flipped.items():
                 flip(path, place)
             assert {problem.file for problem in penstock.verify(state).problems} == damaged

@@ -9,6 +9,7 @@ due what it has missed of one. Beside it is a directory of sources that are fed.
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 from collections import Counter
@@ -21,7 +22,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from penstock.algebra import evaluate
+from penstock.algebra import codec, evaluate
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.calendar import DAY, Midnights
@@ -35,7 +36,7 @@ from penstock.session import Session
 from penstock.session.pipeline import InFile
 from penstock.session.rollout import Rollout
 from penstock.sql import parse
-from penstock.state.log import read_manifest
+from penstock.state.log import check_log, read_manifest
 from penstock.testing import local_session
 from tests.golden.pipeline import Outcome, archive, deliver, in_small_parts, total
 
@@ -166,7 +167,7 @@ def outcome(session: Session, directory: Path) -> Outcome:
     assert verify(directory / "feeds").is_whole
     fed = Defined.by(read_manifest(directory / "feeds" / "log")).sources
     found.late["feeds"] = Counter(
-        (name, *vars(source.feed).values()) for name, source in fed.items()
+        (name, json.dumps(codec.encode(source.feed))) for name, source in fed.items()
     )
     return found
 
@@ -196,6 +197,7 @@ def uninterrupted(directory: Path) -> Outcome:
 
 
 def continued(directory: Path) -> Outcome:
+    assert check_log(directory / "state" / "log") == []  # which reads entries of all kinds
     found = lived(directory, CUT, STEPS)
     assert found is not None
     return found
