@@ -30,6 +30,8 @@ BEGIN = int(np.iinfo(np.int64).min)
 
 @dataclass(frozen=True, slots=True)
 class Elements:
+    """Many elements as columns: the records, `ts`, `te` and the weights of each row."""
+
     schema: pa.Schema
     columns: Columns
     ts: Ints

@@ -18,7 +18,7 @@ import penstock
 from penstock.directory import backups
 from penstock.directory.staging import staged
 from penstock.errors import PlanError, StateError
-from penstock.runtime import checkpoints
+from penstock.ingest import checkpoints
 from penstock.runtime.options import Options
 from penstock.state.log import read_manifest
 from penstock.state.manifest import Received

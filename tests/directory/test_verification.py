@@ -14,7 +14,7 @@ import pytest
 import penstock
 from penstock.directory.areas import references
 from penstock.errors import PlanError
-from penstock.runtime.checkpoint_files import has_its_checksum
+from penstock.ingest.checkpoint_files import has_its_checksum
 from penstock.state.log import Log, read_manifest
 from penstock.state.manifest import Action, Changed, Delivered, Published, Received, SourceState
 from penstock.state.store import RunRef, Stretch
@@ -162,7 +162,7 @@ def test_damage_is_found_wherever_the_log_names_bytes(state: Path) -> None:
             for path, own in ((path, sorted(own)) for path, own in parts.items())
             if number < len(own)
         }
-        for damaged in ({*flipped}, set[Path]()):
+        for damaged in (set(flipped), set[Path]()):
             for path, place in flipped.items():
                 flip(path, place)
             assert {problem.file for problem in penstock.verify(state).problems} == damaged

@@ -25,7 +25,8 @@ from typing import Any
 from penstock.directory import verify
 from penstock.directory.areas import references
 from penstock.errors import PenstockError, StateError
-from penstock.runtime import checkpoints, jobs, upkeep
+from penstock.ingest import checkpoints
+from penstock.runtime import jobs, maintenance
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.state import compaction, log
@@ -54,12 +55,12 @@ CREATE VIEW failing AS SELECT k, 10 % sum(x) AS q FROM s GROUP BY k;
 @contextmanager
 def settings() -> Iterator[None]:
     """Checkpoints come early, and there is always a merge under way."""
-    before = log.CHECKPOINT_EVERY, compaction.PART, upkeep.MERGED_PER_BYTE
-    log.CHECKPOINT_EVERY, compaction.PART, upkeep.MERGED_PER_BYTE = 12, 500, 0
+    before = log.CHECKPOINT_EVERY, compaction.PART, maintenance.MERGED_PER_BYTE
+    log.CHECKPOINT_EVERY, compaction.PART, maintenance.MERGED_PER_BYTE = 12, 500, 0
     try:
         yield
     finally:
-        log.CHECKPOINT_EVERY, compaction.PART, upkeep.MERGED_PER_BYTE = before
+        log.CHECKPOINT_EVERY, compaction.PART, maintenance.MERGED_PER_BYTE = before
 
 
 def prepare(directory: Path) -> None:

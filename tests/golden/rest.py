@@ -29,9 +29,9 @@ from penstock.algebra.calendar import DAY, Midnights
 from penstock.algebra.expr import Column
 from penstock.directory import verify
 from penstock.directory.areas import Defined
-from penstock.runtime.feeds import PortFeed, StreamFeed
+from penstock.ingest.connectors import PortFeed, StreamFeed
+from penstock.ingest.sources import SourceDefinition
 from penstock.runtime.options import Options
-from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.session.pipeline import InFile
 from penstock.session.rollout import Rollout

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from itertools import product
 from random import Random
 
-from penstock.memory.closure import Closure
-from penstock.memory.predicates import Atom, Attribute, Comparison, Element, compare
+from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element, compare
 from tests.memory.random_queries import true_of
 
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))

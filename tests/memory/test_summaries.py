@@ -15,10 +15,8 @@ import pytest
 
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, Elements, concat
-from penstock.memory.aggregation import check_aggregates
-from penstock.memory.check import check
+from penstock.memory.check import check, check_aggregates
 from penstock.memory.plans import operators_of
-from penstock.memory.predicates import Attribute, compare
 from penstock.memory.query import (
     AVG,
     COUNT,
@@ -35,6 +33,7 @@ from penstock.memory.query import (
 from penstock.memory.summaries import is_summarized, summaries_of
 from penstock.memory.values import Declared
 from penstock.physical.local import LocalPipeline
+from penstock.reasoning.closure import Attribute, compare
 from penstock.state.compaction import merge
 from penstock.state.store import MemoryStore
 from penstock.testing.engine_runs import LocalJobs, run_on_engine

@@ -17,7 +17,7 @@ import pytest
 
 from penstock.algebra import plan as p
 from penstock.element import INF
-from penstock.memory.asking import scene_of
+from penstock.memory.api import scene_of
 from penstock.memory.plans import operators_of
 from penstock.memory.summaries import is_summarized
 from penstock.memory.values import Declared

@@ -19,14 +19,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.errors import PlanError
-from penstock.runtime.file_sources import csv_format, json_format, splits
-from penstock.runtime.file_sources.batch import FileBatch, FileFormat, check_columns, format_of
-from penstock.runtime.file_sources.options import check_needed
-from penstock.runtime.file_sources.records import empty
-from penstock.runtime.file_sources.text_columns import taken
-from penstock.runtime.fitting import fit_values, optional
-from penstock.runtime.text_values import TextValues
-from penstock.runtime.time_patterns import TimePattern
+from penstock.ingest.file_sources import csv_format, json_format, splits
+from penstock.ingest.file_sources.batch import FileBatch, FileFormat, check_columns, format_of
+from penstock.ingest.file_sources.options import check_needed
+from penstock.ingest.file_sources.records import empty
+from penstock.ingest.file_sources.text_columns import taken
+from penstock.ingest.fitting import fit_values, optional
+from penstock.ingest.text_values import TextValues
+from penstock.ingest.time_patterns import TimePattern
 
 TS = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema([("k", pa.string()), ("v", pa.int32()), ("d", pa.float64()), ("t", TS)])

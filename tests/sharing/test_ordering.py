@@ -7,10 +7,10 @@ from random import Random
 
 from penstock.algebra import plan as p
 from penstock.algebra.expr import Column, compare
+from penstock.reasoning.products import Forms
 from penstock.rewrite import rewrite
 from penstock.runtime.options import Options
-from penstock.sharing.form import Forms
-from penstock.sharing.ordering import Seen, ordered
+from penstock.sharing.join_order import Seen, ordered
 from penstock.testing.local_session import local_session
 from penstock.testing.plan_snapshots import assert_same_meaning
 from penstock.testing.random_expressions import INT

@@ -285,6 +285,7 @@ _STRICT: dict[str, Callable[..., Any]] = {
     "/": _arithmetic(lambda a, b: a / b),
     "%": _arithmetic(_remainder),
     "negative": _arithmetic(lambda a: -a),
+    "abs": _arithmetic(abs),
     "cast": _converted,
     "unix_micros": lambda v: (v - _EPOCH) // timedelta(microseconds=1),
     "timestamp_micros": lambda v: _EPOCH + timedelta(microseconds=v),

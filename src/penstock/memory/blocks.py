@@ -19,13 +19,22 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import VARIANCES, AggregateCall
 from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts, substitute
-from penstock.memory import domains, query
-from penstock.memory.conditions import Condition, Every, Some, attributes_of, between, excludes_null
-from penstock.memory.predicates import Atom, Attribute, Element, compare
-from penstock.memory.promises import connected, is_not_null
+from penstock.memory import query
 from penstock.memory.query import Aggregate, Function, Kind, Stream
-from penstock.memory.translation import Translation
-from penstock.memory.values import Declared, Knowledge, is_stream, named, uncast
+from penstock.memory.values import Declared, Knowledge, connected, is_not_null
+from penstock.reasoning.closure import Atom, Attribute, Element, compare
+from penstock.reasoning.conditions import (
+    BOOLEANS,
+    Condition,
+    Every,
+    Some,
+    Translation,
+    attributes_of,
+    between,
+    excludes_null,
+    uncast,
+)
+from penstock.reasoning.products import named
 
 
 class NoBlockError(Exception):
@@ -164,7 +173,7 @@ class _Reader:
         """The columns of a plan as attributes; its conditions are noted."""
         self.nodes.append(plan)
         match plan:
-            case p.Scan() if is_stream(plan):
+            case p.Scan() if plan.is_stream:
                 return self._scan(plan)
             case p.Filter(source, predicate):
                 terms = self._rows(source, distinct)
@@ -198,7 +207,7 @@ class _Reader:
             own = Attribute(name, column.name)
             terms[column.name] = own
             if pa.types.is_boolean(column.type):
-                self.domains.append(domains.BOOLEANS.members(own))
+                self.domains.append(BOOLEANS.members(own))
         return terms
 
     def _rename(
@@ -255,7 +264,7 @@ class _Reader:
                 self.domains.append(between(own, 1 - abs(period), abs(period) - 1))
                 return own
         if pa.types.is_boolean(value.type):
-            self.domains.append(domains.BOOLEANS.members(own))
+            self.domains.append(BOOLEANS.members(own))
             return own
         finite = None if plan is None else self.knowledge.of(plan).values.get(name)
         if finite is not None and finite.number is not None:

@@ -1,9 +1,14 @@
-"""A product in the words of the theory, and back: attributes, what is implied of them, plans."""
+"""Products of streams in the words of the theory, and back: attributes, what is implied, plans.
+
+Plans as products: streams without windows, a condition on their combinations, columns of them.
+Every column is an expression over the columns of the streams, which are named after the place of
+their stream: `0.a` is column a of the first.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import permutations
@@ -12,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra import plan as p
+from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import (
     Call,
     Column,
@@ -21,18 +27,262 @@ from penstock.algebra.expr import (
     columns,
     compare,
     conjunction,
+    conjuncts,
+    is_simple,
+    substitute,
 )
-from penstock.memory.closure import Closure
-from penstock.memory.conditions import (
+from penstock.memory.query import Query, Stream
+from penstock.memory.values import connected, is_not_null, never_null, relied
+from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element
+from penstock.reasoning.conditions import (
+    BOOLEANS,
+    Condition,
     Every,
     TooManyPartsError,
+    Translation,
     attributes_of,
+    between,
+    excludes_null,
+    is_conjunction,
     split,
+    uncast,
 )
-from penstock.memory.predicates import Atom, Attribute, Comparison, Element
-from penstock.memory.products import NoProductError, Product, places, unplaced
-from penstock.memory.query import Query, Stream
-from penstock.memory.reader import Reader, has_ranks, is_micros
+
+
+class NoProductError(Exception):
+    """The plan is more than a selection and projection of a product of streams."""
+
+
+@dataclass
+class Product:
+    scans: list[p.Scan] = field(default_factory=list)
+    conditions: list[Expr] = field(default_factory=list)
+    columns: dict[str, Expr] = field(default_factory=dict)
+
+
+def product_of(plan: p.Node, *, as_set: bool = False) -> Product:
+    """The product that a plan is; where only the set of its rows matters, DISTINCT adds nothing."""
+    product = Product()
+    product.columns = _read(plan, product, as_set)
+    return product
+
+
+def _read(plan: p.Node, product: Product, as_set: bool) -> dict[str, Expr]:
+    match plan:
+        case p.Scan() if plan.is_stream:
+            place = len(product.scans)
+            product.scans.append(plan)
+            return {f.name: Column(placed(place, f.name), f.type) for f in plan.schema}
+        case p.Filter(source, predicate):
+            found = _read(source, product, as_set)
+            product.conditions += conjuncts(substitute(predicate, found))
+            return found
+        case p.Map(source, outputs):
+            found = _read(source, product, as_set)
+            return {name: substitute(value, found) for name, value in outputs}
+        case p.Join(left, right, "inner", on, where, None, None):
+            found = {**_read(left, product, as_set), **_read(right, product, as_set)}
+            for each in on:
+                equals = "<=>" if each.null_safe else "="
+                product.conditions.append(compare(equals, found[each.left], found[each.right]))
+            if where is not None:
+                product.conditions += conjuncts(substitute(where, found))
+            return found
+        case p.Distinct(source) if as_set:
+            return _read(source, product, as_set)
+    raise NoProductError
+
+
+def placed(place: int, column: str) -> str:
+    return f"{place}.{column}"
+
+
+def places(value: Expr) -> frozenset[int]:
+    """The streams that an expression reads."""
+    return frozenset(int(name.partition(".")[0]) for name in columns(value))
+
+
+def unplaced(value: Expr) -> Expr:
+    """An expression over one stream, in the stream's own columns."""
+    match value:
+        case Column(name, kind):
+            return Column(name.partition(".")[2], kind)
+        case Call(function, args, kind):
+            return Call(function, tuple(map(unplaced, args)), kind)
+    return value
+
+
+_COMPARED = ("<", "<=", "=", ">=", ">")
+
+
+@dataclass
+class Reader:
+    """Collects `filters` of each stream and `joins`, as expressions, and what the theory says of
+    them: conditions on one stream `alone`, of which some were `asked` and some are promised;
+    comparisons between streams, `atoms`; `mixed` attributes in other conditions between streams,
+    and the `choices` that these are; and `opaque` conditions on one stream, that are not said as
+    they are.
+    """
+
+    translation: Translation = field(default_factory=Translation)
+    expressions: dict[Attribute, Expr] = field(default_factory=dict)
+    filters: dict[int, list[Expr]] = field(default_factory=dict)
+    alone: list[Condition] = field(default_factory=list)
+    atoms: list[Atom] = field(default_factory=list)
+    joins: list[Expr] = field(default_factory=list)
+    mixed: set[Attribute] = field(default_factory=set)
+    choices: list[Condition] = field(default_factory=list)
+    asked: list[Condition] = field(default_factory=list)
+    opaque: list[tuple[int, Expr]] = field(default_factory=list)
+
+    def attribute(self, value: Expr) -> Attribute:
+        """An expression over one stream, as an attribute of it."""
+        value = uncast(value)
+        found = places(value)
+        if len(found) != 1:
+            raise NoProductError
+        own = unplaced(value)
+        name = own.name if isinstance(own, Column) else f"{own} {fingerprint(own)}"
+        attribute = Attribute(str(next(iter(found))), name)
+        self._note_attribute(attribute, own)
+        return attribute
+
+    def _note_attribute(self, attribute: Attribute, own: Expr) -> None:
+        if attribute in self.expressions:
+            return
+        self.expressions[attribute] = own
+        if pa.types.is_boolean(own.type):
+            self.alone.append(BOOLEANS.members(attribute))
+        match own:
+            case Call("%", (_, Literal(int() as period, _))) if period:
+                self.alone.append(between(attribute, 1 - abs(period), abs(period) - 1))
+
+    def stored(self, value: Expr) -> Expr:
+        """An expression over one stream, in terms of its attribute."""
+        core = uncast(value)
+        if not places(value):
+            return value
+        if value == core:
+            return Column(str(self.attribute(core)), core.type)
+        assert isinstance(value, Call)
+        return Call(value.function, (self.stored(value.args[0]),), value.type)
+
+    def note(self, condition: Expr) -> None:
+        found = places(condition)
+        if len(found) > 1:
+            self._note_join(condition)
+            return
+        place = next(iter(found), 0)
+        self.filters.setdefault(place, []).append(unplaced(condition))
+        said = self.translation.condition(condition, self._compared)
+        if said is not None:
+            self.alone.append(said)
+            self.asked.append(said)
+        if not is_conjunction(said):
+            self.opaque.append((place, condition))
+
+    def forget(self, streams: int) -> None:
+        """Where all conditions together cannot be met: no row needs to be looked at."""
+        self.filters = {place: [Literal(False, pa.bool_())] for place in range(streams)}
+        self.atoms, self.joins, self.mixed = [], [], set()
+
+    def note_opaque(self, places: Collection[int]) -> None:
+        """Let some streams have an attribute for each condition that is not said as it is.
+
+        Else one occurrence of a stream would seem to do for another that is more particular.
+        """
+        for place, condition in self.opaque:
+            if place in places:
+                met = compare("<=>", condition, Literal(True, pa.bool_()))
+                self.alone.append(Atom(self.attribute(met), Comparison.EQUAL, 1))
+
+    def share(self, sources: Sequence[str]) -> None:
+        """Let all occurrences of a stream have the same attributes."""
+        for a, own in list(self.expressions.items()):
+            for place, source in enumerate(sources):
+                if source == sources[int(a.stream)]:
+                    self._note_attribute(Attribute(str(place), a.name), own)
+
+    def not_null(self, scans: Sequence[p.Scan]) -> frozenset[Attribute]:
+        """The attributes that are not NULL in rows that meet the conditions on their stream."""
+        found = []
+        for a, own in self.expressions.items():
+            promised = columns(own) <= never_null(scans[int(a.stream)])
+            plain = isinstance(own, Column) and promised
+            if plain or _is_met(own) or self._excludes_null(a):
+                found.append(a)
+        return frozenset(found)
+
+    def note_promised(self, place: int, scan: p.Scan, repeated: bool) -> None:
+        """What a source promises of the columns that matter; as a filter it would do nothing.
+
+        NULL keeps every promise, but no condition. So where a stream occurs again, that there are
+        conditions on a column counts by itself.
+        """
+        own = [a.name for a in self.expressions if a.stream == str(place)]
+        names = {f.name: Column(placed(place, f.name), f.type) for f in scan.schema}
+        for part in connected(relied(scan), own):
+            said = self.translation.condition(substitute(part, names), self._compared)
+            if said is not None:
+                self.alone.append(said)
+            for name in columns(part) - never_null(scan) if repeated else ():
+                if self._excludes_null(self.attribute(names[name])):
+                    self.opaque.append((place, is_not_null(names[name])))
+
+    def _excludes_null(self, attribute: Attribute) -> bool:
+        return any(excludes_null(said, attribute) for said in (*self.asked, *self.atoms))
+
+    def _note_join(self, condition: Expr) -> None:
+        match condition:
+            case Call(operator, (left, right)) if operator in _COMPARED:
+                atom = self.translation.condition(condition, self._compared)
+                stored = compare(operator, self.stored(left), self.stored(right))
+                if isinstance(atom, Atom) and is_simple(stored) and has_ranks(operator, left.type):
+                    self.atoms.append(atom)
+                    self.joins.append(stored)
+                    return
+        self._note_mixed(condition)
+
+    def _note_mixed(self, condition: Expr) -> None:
+        """A condition that is no comparison: of each stream, what it asks is an attribute."""
+        stored = self._by_stream(condition)
+        if not is_simple(stored):
+            raise NoProductError
+        self.joins.append(stored)
+        said = self.translation.condition(condition, self._compared)
+        if said is not None:
+            self.choices.append(said)
+
+    def _by_stream(self, value: Expr) -> Expr:
+        if len(places(value)) == 1:
+            self.mixed.add(self.attribute(value))
+            return self.stored(value)
+        match value:
+            case Call(function, args, kind):
+                return Call(function, tuple(map(self._by_stream, args)), kind)
+        return value
+
+    def _compared(self, value: Expr) -> Attribute | None:
+        return self.attribute(value) if len(places(value)) == 1 else None
+
+
+def _is_met(value: Expr) -> bool:
+    """Whether an attribute is that a condition is met."""
+    return isinstance(value, Call) and value.function == "<=>"
+
+
+def has_ranks(operator: str, kind: pa.DataType) -> bool:
+    """Whether values of a type can be compared as integers."""
+    if operator == "=" and (pa.types.is_string(kind) or pa.types.is_boolean(kind)):
+        return True
+    if pa.types.is_decimal(kind):
+        return bool(kind.precision <= 18)
+    return bool(pa.types.is_integer(kind) or pa.types.is_date32(kind) or is_micros(kind))
+
+
+def is_micros(kind: pa.DataType) -> bool:
+    return pa.types.is_timestamp(kind) and kind.unit == "us"
+
 
 _BITS = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
 
@@ -285,7 +535,7 @@ def _cut(value: Expr, low: int, high: int) -> Expr:
 
 
 def literal_of(rank: int, kind: pa.DataType) -> Literal | None:
-    """The value of a rank among the integers (see domains.py); None where the type has none."""
+    """The value of a rank among the integers (see `conditions`); None where the type has none."""
     value: Any = None
     try:
         if kind in _BITS:

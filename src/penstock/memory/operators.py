@@ -16,14 +16,14 @@ from penstock.algebra import sizes
 from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
 from penstock.algebra.calendar import Midnights
 from penstock.algebra.cardinality import NONE, ONE, Bound, least, total
+from penstock.algebra.closing import span
 from penstock.algebra.expr import Expr, columns
-from penstock.algebra.progress import span
-from penstock.memory import extents as e
-from penstock.memory import spans
-from penstock.memory.extents import Extents, streams, streams_text
-from penstock.memory.outcome import OperatorVerdict
+from penstock.memory import cardinality as e
+from penstock.memory.cardinality import Extents, streams, streams_text
+from penstock.memory.report import OperatorVerdict
 from penstock.memory.values import Known
-from penstock.memory.wording import called, equality, expression, listed, per, some
+from penstock.reasoning.printing import aggregate, duration, expression, listed
+from penstock.reasoning.products import named
 
 
 class Operators:
@@ -97,7 +97,7 @@ class Operators:
             parts.append(
                 f"Every row of {streams_text(own)} must be kept: one of {streams_text(other)} that "
                 f"meets it can come at any time later, and nothing bounds "
-                f"{some(unbounded) or 'their number'}."
+                f"{_some(unbounded) or 'their number'}."
             )
         proven = node.where is None  # what else a condition says might bound it
         return OperatorVerdict(label, None, " ".join(parts), None, _each(targets), proven)
@@ -107,7 +107,7 @@ class Operators:
         word = {"inner": "join", "semi": "semi join", "anti": "anti join"}.get(
             node.kind, f"{node.kind} outer join"
         )
-        on = [equality(each) for each in node.on]
+        on = [_equality(each) for each in node.on]
         on += [expression(node.where)] if node.where is not None else []
         return f"{word} of {left} and {right}" + (f" on {' and '.join(on)}" if on else "")
 
@@ -115,8 +115,8 @@ class Operators:
 
     def _aggregate(self, node: p.Aggregate) -> OperatorVerdict:
         known = self.knowledge.of(node.input)
-        calls = ", ".join(called(call, known.labels) for call in node.calls) or "groups"
-        label = calls + per(node.keys, known.labels)
+        calls = ", ".join(_called(call, known.labels) for call in node.calls) or "groups"
+        label = calls + _per(node.keys, known.labels)
         live = self.extents.of(node.input)
         if live is not None:
             answer = self.extents.of(node) or live
@@ -142,7 +142,7 @@ class Operators:
         if growing:
             call = growing[0]
             of = tuple(known.labels[arg] for arg in call.args[:1])
-            reason = f"{called(call, known.labels)} needs all values of {listed(of)}, "
+            reason = f"{_called(call, known.labels)} needs all values of {listed(of)}, "
             reason += "and a session can go on for ever." if session else "and nothing bounds them."
             return OperatorVerdict(label, None, reason, targets=of)
         chosen = (c for c in node.calls if c.function in (*CHOICES, *TIMED) and c not in holistic)
@@ -244,7 +244,7 @@ class Operators:
         known = self.knowledge.of(node.input)
         order = ", ".join(known.labels[key.column] for key in node.order)
         count = "all rows" if node.limit is None else f"the first {node.limit:,}"
-        label = f"{count}{f' by {order}' if order else ''}" + per(node.partition, known.labels)
+        label = f"{count}{f' by {order}' if order else ''}" + _per(node.partition, known.labels)
         first = node.kind == "row_number" and node.limit is not None
         live = self.extents.of(node.input)
         length = None if node.until is None else span(node.input, node.until)
@@ -280,7 +280,7 @@ class Operators:
     def _row_window(self, node: p.RowWindow) -> OperatorVerdict:
         known = self.knowledge.of(node.input)
         label = f"window of {node.rows:,} rows of {streams_text(node)}"
-        label += per(node.partition, known.labels)
+        label += _per(node.partition, known.labels)
         bound = self.extents.of(node)
         if bound is not None:
             return OperatorVerdict(label, bound, "Only the latest rows are there.")
@@ -291,7 +291,7 @@ class Operators:
     # --- time -----------------------------------------------------------------------------------
 
     def _window(self, node: p.Window) -> OperatorVerdict:
-        size = spans.shown(node.size, e.integer_time(node))
+        size = duration(node.size, e.integer_time(node))
         kind = "" if node.kind == "sliding" else "fixed "
         label = f"{kind}window of {size} on {streams_text(node)}"
         bound = Bound(sizes.NOTHING, ("window",))
@@ -299,8 +299,8 @@ class Operators:
 
     def _session(self, node: p.Session) -> OperatorVerdict:
         labels = self.knowledge.of(node.input).labels
-        gap = spans.shown(node.gap + 1, e.integer_time(node))
-        label = f"sessions of {streams_text(node)}{per(node.partition, labels)}"
+        gap = duration(node.gap + 1, e.integer_time(node))
+        label = f"sessions of {streams_text(node)}{_per(node.partition, labels)}"
         open_ones = self.extents.arriving(node.input, node.gap + 1, "time")
         bound = least([self.extents.values(node.input, node.partition), open_ones])
         return OperatorVerdict(label, bound, f"A session is over {gap} after its last row.")
@@ -314,7 +314,7 @@ class Operators:
             reason = "What changes between two points is at most what is there at both."
             return OperatorVerdict(label, live.plus(live), reason)
         if periods:
-            period = spans.shown(min(periods), e.integer_time(node))
+            period = duration(min(periods), e.integer_time(node))
             bound = self.extents.arriving(node.input, min(periods), "time")
             return OperatorVerdict(label, bound, f"Changes wait for {period} at most.")
         reason = "Changes wait for the next point, and nothing says when it comes."
@@ -418,3 +418,24 @@ def _each(names: list[str]) -> tuple[str, ...]:
 
 def _one(texts: list[str]) -> str | None:
     return " ".join(dict.fromkeys(texts)) or None
+
+
+def _some(names: list[str]) -> str:
+    """`a, b, c and 5 other columns`."""
+    if len(names) <= 4:
+        return listed(names)
+    return f"{', '.join(names[:3])} and {len(names) - 3} other columns"
+
+
+def _per(names: tuple[str, ...], labels: Mapping[str, str]) -> str:
+    """The columns that something is there for each value of; of a window, its start will do."""
+    shown = [labels[name] for name in names if labels[name] != "window.end"]
+    return f" per {', '.join(shown)}" if shown else ""
+
+
+def _called(call: AggregateCall, labels: Mapping[str, str]) -> str:
+    return aggregate(call.function, [labels[arg] for arg in call.args], call.distinct)
+
+
+def _equality(on: p.Equality) -> str:
+    return f"{named(on.left)} {'<=>' if on.null_safe else '='} {named(on.right)}"

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 
 from penstock.kinds import kind
 from penstock.memory.check import compared
-from penstock.memory.closure import Closure
 from penstock.memory.joined import Extreme, Joined
-from penstock.memory.predicates import Atom, Attribute, Comparison, Element
 from penstock.memory.query import Query, Stream
+from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element
 
 
 @kind("ranking limit")

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from penstock.algebra.plan import append_only
 from penstock.errors import PenstockError
-from penstock.memory.outcome import OperatorVerdict
-from penstock.memory.scene import Scene
+from penstock.memory.check_context import Scene
+from penstock.memory.report import OperatorVerdict
 from penstock.sql import edits
 from penstock.sql import statements as s
 from penstock.sql.binding import AnalysisError, Relation

@@ -19,14 +19,12 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import PERCENTILES, VARIANCES, AggregateCall
 from penstock.algebra.expr import Call, Column, Expr, Literal, columns, is_simple
 from penstock.memory.check import MOST_ORDERS, failures
-from penstock.memory.enumeration import derived_orders
-from penstock.memory.folding import fold
-from penstock.memory.joined import Joined, joined
-from penstock.memory.predicates import Attribute
-from penstock.memory.products import NoProductError, Product, places, product_of
+from penstock.memory.joined import Joined, NoProductError, Product, joined, places, product_of
 from penstock.memory.query import Query
 from penstock.memory.rankings import Ranking, best_of, rankings_of
-from penstock.memory.values import named
+from penstock.memory.self_joins import derived_orders, fold
+from penstock.reasoning.closure import Attribute
+from penstock.reasoning.products import named
 
 MOST_CASES = 1_000_000  # combinations of values that a summary may tell apart
 

@@ -1,14 +1,14 @@
-"""How many values the columns of a plan can take, and which conditions its records meet.
+"""How many values the columns of plans take, and what sources promise of their rows.
 
-A column has finitely many values if its type has, if a condition leaves finitely many, if it is
-computed from columns that do, or if it equals one that does. NULL is a value, unless a condition on
-the column excludes it.
+A promise is met, or NULL (as a CHECK is), so it bounds a column that may be NULL to its values and
+NULL. Where it is about several columns, a NULL in one would leave the others free: then it counts
+only if none of them is ever NULL.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -38,11 +38,71 @@ from penstock.algebra.plan import (
     Union,
 )
 from penstock.algebra.sizes import Factor, Size
-from penstock.memory import promises
-from penstock.memory.closure import Closure
-from penstock.memory.conditions import Every, TooManyPartsError, split
-from penstock.memory.predicates import Attribute
-from penstock.memory.translation import Translation
+from penstock.reasoning.closure import Attribute, Closure
+from penstock.reasoning.conditions import Every, TooManyPartsError, Translation, split, uncast
+from penstock.reasoning.products import named
+
+_COMPARISONS = ("<", "<=", "=", ">=", ">", "<>")
+
+
+def never_null(scan: Scan) -> frozenset[str]:
+    """The columns that are not NULL, by the word of their source; a time never is."""
+    found = {scan.time} if scan.time is not None else set()
+    for part in _parts(scan):
+        match part:
+            case Call("not", (Call("is null", (Column(name),)),)):
+                found.add(name)
+    return frozenset(found)
+
+
+def relied(scan: Scan) -> tuple[Expr, ...]:
+    """The conditions that hold of the values of a scan's columns, whatever is NULL among them."""
+    return reliable(_parts(scan), never_null(scan))
+
+
+def reliable(parts: Iterable[Expr], never_null: Collection[str]) -> tuple[Expr, ...]:
+    def counts(part: Expr) -> bool:
+        names = columns(part)
+        return _plain(part) and (len(names) == 1 or names <= frozenset(never_null))
+
+    return tuple(filter(counts, parts))
+
+
+def connected(parts: Iterable[Expr], names: Collection[str]) -> Iterator[Expr]:
+    """The conditions on some columns, on those that these are compared with, and so on."""
+    known, left = set(names), list(parts)
+    while found := [part for part in left if columns(part) & known]:
+        left = [part for part in left if part not in found]
+        known.update(*map(columns, found))
+        yield from found
+
+
+def is_not_null(column: Column) -> Expr:
+    return Call("not", (Call("is null", (column,), pa.bool_()),), pa.bool_())
+
+
+def _parts(scan: Scan) -> tuple[Expr, ...]:
+    return () if scan.promised is None else conjuncts(scan.promised)
+
+
+def _plain(condition: Expr) -> bool:
+    """Whether a condition compares columns and constants, so that it is NULL of no values."""
+    match condition:
+        case Call("and" | "or" | "not", args):
+            return all(map(_plain, args))
+        case Call(operator, (left, right)) if operator in _COMPARISONS:
+            return _is_value(left) and _is_value(right)
+    return False
+
+
+def _is_value(expr: Expr) -> bool:
+    match expr:
+        case Call("cast", (inner,)):
+            return _is_value(inner)
+        case Literal(value):
+            return value is not None
+    return isinstance(expr, Column)
+
 
 MOST_VALUES = 1_000_000_000
 _CHOICES = ("min", "max", "any_value")
@@ -80,11 +140,11 @@ class Declared:
 
     def never_null(self, scan: Scan) -> frozenset[str]:
         """The columns of a source that are not NULL."""
-        return promises.never_null(scan).union(*map(columns, self.domains.get(scan.name, ())))
+        return never_null(scan).union(*map(columns, self.domains.get(scan.name, ())))
 
     def relied(self, scan: Scan) -> tuple[Expr, ...]:
         """The conditions that hold of the values of a source's columns (see promises.py)."""
-        return (*promises.relied(scan), *self.domains.get(scan.name, ()))
+        return (*relied(scan), *self.domains.get(scan.name, ()))
 
     def most_rows(self, source: str, length: int) -> int | None:
         """How many rows of a source come within a length of time at most."""
@@ -131,6 +191,8 @@ class Known:
 
 
 class Knowledge:
+    """For each plan, which values its columns can take; each is found once."""
+
     def __init__(self, declared: Declared) -> None:
         self.declared = declared
         self._known: dict[int, tuple[Node, Known]] = {}
@@ -156,7 +218,7 @@ class Knowledge:
 
     def _scanned(self, plan: Scan) -> Known:
         labels = {name: f"{plan.name}.{name}" for name in plan.schema.names}
-        if not is_stream(plan):
+        if not plan.is_stream:
             rows = Factor(f"rows of {plan.name}")
             return Known(plan.schema, dict.fromkeys(plan.schema.names, rows), (), labels)
         never_null = self.declared.never_null(plan)
@@ -250,16 +312,6 @@ _CASES: Mapping[type[Node], Callable[[Knowledge, Any], Known]] = p.for_each_oper
 )
 
 
-def is_stream(scan: Scan) -> bool:
-    """Whether rows of a scan go on coming; the rows of a table are there for all time."""
-    return scan.is_stream
-
-
-def named(name: str) -> str:
-    """A column of a plan, as the query called it."""
-    return name.split("#")[0].replace('"', "")
-
-
 def _mapped(below: Known, schema: pa.Schema, outputs: tuple[tuple[str, Expr], ...]) -> Known:
     finite: dict[str, Factor] = {}
     labels: dict[str, str] = {}
@@ -280,13 +332,6 @@ def _mapped(below: Known, schema: pa.Schema, outputs: tuple[tuple[str, Expr], ..
         substitute(fact, places) for fact in below.facts if columns(fact) <= places.keys()
     )
     return Known(schema, finite, facts, labels)
-
-
-def uncast(value: Expr) -> Expr:
-    match value:
-        case Call("cast", (inner,), kind) if pa.types.is_integer(kind):
-            return uncast(inner) if pa.types.is_integer(inner.type) else value
-    return value
 
 
 def _values_of(value: Expr, below: Known, label: str) -> Factor | None:

@@ -23,7 +23,7 @@ from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Column, Expr, Literal, columns, compare, is_simple, substitute
 from penstock.algebra.times import shifted
 from penstock.element import INF
-from penstock.memory.extents import extents, has_few_values
+from penstock.memory.cardinality import extents, has_few_values
 from penstock.memory.summaries import Part, Summary, parts_of, summaries_of
 from penstock.physical.closing import asks, known
 from penstock.physical.distribution import Spread, key_of, keys_of, spread

@@ -31,6 +31,8 @@ from penstock.record import Columns, Ints, Mask
 
 @dataclass(frozen=True, eq=False)
 class PunctuationSet:
+    """Punctuations of one schema, merged into blocks that constrain the same columns."""
+
     schema: pa.Schema
     blocks: tuple[Block, ...] = ()
 

@@ -102,6 +102,8 @@ _FORMER = {f"{rule}_through_{name}": rule for rule, names in _THROUGH.items() fo
 
 
 class Rewritten(NamedTuple):
+    """A plan after the rules, and which of them changed it."""
+
     plan: Node
     fired: tuple[str, ...]
     """The names of the rules that changed the plan, in the order of their first use."""

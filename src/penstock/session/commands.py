@@ -15,30 +15,30 @@ from penstock.algebra import operations
 from penstock.algebra.plan import Node, SortKey
 from penstock.algebra.settings import zone_of
 from penstock.errors import PenstockError, PlanError, UnsupportedError
-from penstock.memory.asking import verdict
+from penstock.execution.spark_errors import objection, unreadable
+from penstock.ingest.file_sources.batch import FileBatch
+from penstock.ingest.rows import arrow_schema, fitted, schema_of
+from penstock.ingest.sources import SourceDefinition
+from penstock.ingest.times import time_types
+from penstock.memory.api import verdict
+from penstock.memory.check_context import Scene
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
-from penstock.memory.scene import Scene
+from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
 from penstock.rewrite import rewrite
-from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.file_sources.batch import FileBatch
-from penstock.runtime.objections import objection, unreadable
-from penstock.runtime.rows import arrow_schema, fitted, schema_of
-from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of, check_unused
-from penstock.session.changing import Changes, columns_read
 from penstock.session.dependents import dependents_on
-from penstock.session.describing import described, explained, explained_rules
-from penstock.session.judging import check_memory as check_memory_of
-from penstock.session.judging import declared_by
-from penstock.session.punctuating import in_sql, schemes_of, waits_for
+from penstock.session.descriptions import described, explained, explained_rules
+from penstock.session.memory_policy import check_memory as check_memory_of
+from penstock.session.memory_policy import declared_by
+from penstock.session.punctuations import in_sql, schemes_of, waits_for
+from penstock.session.redefinition import Changes, columns_read
 from penstock.session.results import Result
-from penstock.session.seeing import in_order
 from penstock.session.sharing import explained_sharing, names_in
 from penstock.session.source_statement import column_of, feed_of, source_of
+from penstock.session.statistics import in_order
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
@@ -62,6 +62,8 @@ logger = logging.getLogger("penstock")
 
 
 class Commands:
+    """Carries out statements in a session."""
+
     def __init__(self, session: Session) -> None:
         self._session = self.session = session
         self._engine = session.engine

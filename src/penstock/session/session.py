@@ -23,38 +23,37 @@ from penstock.algebra.expr import Expr
 from penstock.algebra.plan import Node, Scan
 from penstock.boundary import check_options, is_lost, public
 from penstock.errors import PenstockError, PlanError
+from penstock.execution.analysis import SparkAnalyser
+from penstock.ingest.connectors import Feed, PortFeed, StreamFeed
+from penstock.ingest.rejected import ErrorPolicy, Rejected
+from penstock.ingest.rows import arrow_schema, fitted, read_parquet, schema_of
+from penstock.ingest.socket_source import Listener
+from penstock.ingest.sources import LatePolicy, SourceDefinition
+from penstock.ingest.times import Time, shown, ticks, time_of, time_types
+from penstock.output.definitions import ViewDefinition
+from penstock.output.readers import CommittedView, Reading, no_view, read_view
+from penstock.output.sinks import Deliver, Sink, Sinks, to_format
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import Punctuation
 from penstock.punctuation.schemes import Punctuated
-from penstock.runtime.analysis import SparkAnalyser
-from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine
-from penstock.runtime.feeds import Feed, PortFeed, StreamFeed
-from penstock.runtime.jobs import SparkJobs, read_view
-from penstock.runtime.listening import Listener
+from penstock.runtime.jobs import SparkJobs
 from penstock.runtime.options import Options
 from penstock.runtime.places import check_shared, rows_file, state_directory
-from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
-from penstock.runtime.rejected import ErrorPolicy, Rejected
-from penstock.runtime.rows import arrow_schema, fitted, read_parquet, schema_of
 from penstock.runtime.runner import Runner
-from penstock.runtime.settings import check_event_time
-from penstock.runtime.sinks import Deliver, Sink, Sinks, to_format
-from penstock.runtime.sources import LatePolicy, SourceDefinition
 from penstock.runtime.spark import answering, start_spark
-from penstock.runtime.times import Time, shown, ticks, time_types
 from penstock.session.catalog import catalog_of, check_unused, scan_of
 from penstock.session.changes import PipelinePlan
 from penstock.session.dependents import check_unread
 from penstock.session.failures import check_sources, failed_sources, failed_views
-from penstock.session.judging import check_memory
+from penstock.session.memory_policy import check_memory
 from penstock.session.pipeline import InFile
-from penstock.session.punctuating import in_python
+from penstock.session.punctuations import in_python
 from penstock.session.query import Query
 from penstock.session.results import Result
 from penstock.session.sharing import SharedViews
 from penstock.session.source import Source
-from penstock.session.source_statement import source_definition
+from penstock.session.source_statement import check_event_time, source_definition
 from penstock.sql import parse
 from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.types import shown as sql_type
@@ -64,7 +63,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from penstock.runtime.rows import Rows, Schema
+    from penstock.ingest.rows import Rows, Schema
 
 
 _STEPS_TO_GARBAGE = 20
@@ -90,7 +89,7 @@ def connect(
     `rules_off`, the names of rules that queries are not rewritten by.
     """
     check_options("connect", Options, options)
-    from penstock.runtime.datasource import register
+    from penstock.output.datasource import register
 
     directory = state_directory(path) if path is not None else _temporary()
     spark = start_spark() if spark is None else answering(spark)
@@ -108,6 +107,11 @@ def _temporary() -> Path:
 
 @public
 class Session:
+    """A state directory that is open: where statements are carried out and steps are made.
+
+    `connect` opens one. Used as a context manager, it is closed at the end of the block.
+    """
+
     def __init__(self, engine: Engine, spark: SparkSession, temporary: bool = False) -> None:
         self.spark = spark
         self._engine = engine
@@ -151,6 +155,7 @@ class Session:
 
     @property
     def path(self) -> Path:
+        """The state directory."""
         return self._engine.directory
 
     # --- SQL ------------------------------------------------------------------------------------
@@ -188,6 +193,7 @@ class Session:
 
     @cached_property
     def analyser(self) -> SparkAnalyser:
+        """What tells the types of expressions: Spark."""
         return SparkAnalyser(self.spark)
 
     @cached_property
@@ -197,6 +203,7 @@ class Session:
 
     @property
     def engine(self) -> Engine:
+        """What runs the pipeline; for the modules of Penstock."""
         return self._engine
 
     # --- sources and views ----------------------------------------------------------------------
@@ -305,13 +312,16 @@ class Session:
         self.receive_punctuation(source, found)
 
     def receive_punctuation(self, source: str, punctuation: Punctuation) -> None:
+        """Take a punctuation of a source, and let a step follow in the background."""
         self._engine.punctuate(source, [punctuation])
         self._runner.wake()
 
     def source(self, name: str) -> Source:
+        """The source of this name, to give rows to."""
         return Source(self, self._engine, self._runner, self._engine.source(name).name)
 
     def view(self, name: str) -> View:
+        """The view of this name, to read."""
         if name not in self._engine.views:
             raise no_view(name, self._engine.views)
         return View(self, self._engine, name)
@@ -347,6 +357,7 @@ class Session:
                 self._feed()
 
     def serve_sinks(self) -> None:
+        """Deliver to sinks what they have not had yet."""
         self._sinks.serve()
 
     def answer(self, plan: Node, key: Sequence[str] | None = None, at: int | None = None) -> Answer:
@@ -442,16 +453,18 @@ class Session:
 
     @property
     def last_progress(self) -> dict[str, Any] | None:
+        """What the latest step did, as `step` returns it; None before the first."""
         return self._progress[-1] if self._progress else None
 
     @property
     def recent_progress(self) -> list[dict[str, Any]]:
+        """What the latest hundred steps did, the oldest first."""
         return list(self._progress)
 
     def metrics(self) -> dict[str, Any]:
         """Rows received and late per source, tuples through operators, delays of views, and the
         latest progress."""
-        measures = self._engine.measures
+        measures = self._engine.metrics
         states = {name: self._engine.source_state(name) for name in self._engine.sources}
         return {
             "frontier": self.frontier,
@@ -484,6 +497,7 @@ class Answer:
         self._committed = committed
 
     def committed(self) -> CommittedView:
+        """The version that is read."""
         return self._committed
 
     def snapshot(self, at: Time | None = None) -> DataFrame:

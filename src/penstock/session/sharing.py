@@ -8,16 +8,16 @@ from textwrap import indent
 
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node
-from penstock.memory.wording import listed
+from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy
+from penstock.reasoning.identity import Identities
+from penstock.reasoning.points import Points
+from penstock.reasoning.printing import listed
+from penstock.reasoning.to_sql import Names, NotSqlError, rendered
 from penstock.rewrite import rewrite
-from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine
 from penstock.sharing import Running, Shared, Sharing
-from penstock.sharing.identity import Identities
-from penstock.sharing.periods import in_common
-from penstock.sharing.points import Points
-from penstock.sharing.rendering import Names, NotSqlError, rendered
+from penstock.sharing.views import in_common
 from penstock.sql.binding import Catalog, Relation, SyncPoints
 
 

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.boundary import public
 from penstock.element import INF
-from penstock.runtime import checkpoints
+from penstock.ingest import checkpoints
+from penstock.ingest.connectors import StreamFeed
+from penstock.ingest.file_sources.batch import FileBatch
+from penstock.ingest.file_sources.listing import files_of
+from penstock.ingest.rejected import rejected_area
+from penstock.ingest.rows import columns_of, table_of
+from penstock.ingest.sources import IngestReport, late_area
+from penstock.ingest.times import Time, ticks, time_of
+from penstock.output.readers import Reading, read_view
 from penstock.runtime.engine import Engine
-from penstock.runtime.feeds import StreamFeed
-from penstock.runtime.file_sources.batch import FileBatch
-from penstock.runtime.file_sources.listing import files_of
-from penstock.runtime.jobs import read_view
 from penstock.runtime.places import rows_file
-from penstock.runtime.reading import Reading, time_of
-from penstock.runtime.rejected import rejected_area
-from penstock.runtime.rows import columns_of, table_of
 from penstock.runtime.runner import Runner
-from penstock.runtime.sources import IngestReport, late_area
-from penstock.runtime.times import Time, ticks
 from penstock.state.producers import BatchId
 from penstock.state.run import AreaSpec
 
@@ -28,12 +27,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from penstock.runtime.rows import Rows
+    from penstock.ingest.rows import Rows
     from penstock.session.session import Session
 
 
 @public
 class Source:
+    """A source of a session: where rows, promises and streams go in."""
+
     def __init__(self, session: Session, engine: Engine, runner: Runner, name: str) -> None:
         self._session = session
         self._engine = engine
@@ -126,12 +127,12 @@ class Source:
 
     def advance(self, to: Time) -> None:
         """A heartbeat: no more rows before `to`."""
-        self._engine.promise(self.name, ticks(to))
+        self._engine.advance_watermark(self.name, ticks(to))
         self._runner.wake()
 
     def end(self) -> None:
         """The stream is over."""
-        self._engine.promise(self.name, INF)
+        self._engine.advance_watermark(self.name, INF)
         self._runner.wake()
 
     def idle(self) -> None:

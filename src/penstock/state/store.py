@@ -92,12 +92,16 @@ _STATISTICS = tuple(field.name for field in fields(Statistics))
 
 
 class Store(Protocol):
+    """Writes, opens and deletes runs."""
+
     def write(self, run: Run) -> RunRef: ...
     def open(self, spec: AreaSpec, ref: RunRef) -> Run: ...
     def delete(self, ref: RunRef) -> None: ...
 
 
 class MemoryStore:
+    """Runs that are kept in memory, for tests of kernels."""
+
     def __init__(self) -> None:
         self._runs: dict[str, Run] = {}
 

@@ -47,6 +47,8 @@ def bare(column: Column) -> str:
 
 @dataclass
 class SparkQueries(Queries):
+    """Draws queries that others read further: they have columns with names and kinds."""
+
     kinds: Sequence[str] = (*KINDS, *KINDS, *KINDS, ARRAY, STRUCT)
 
     def kind_in(self, scope: Scope) -> str:

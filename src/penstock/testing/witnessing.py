@@ -16,14 +16,14 @@ import pyarrow as pa
 
 from penstock.algebra.plan import Node
 from penstock.errors import PlanError
-from penstock.memory.asking import scene_of
-from penstock.memory.prefixes import Prefix, Row, prefix_of
+from penstock.memory.api import scene_of
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding.local_analyser import LocalAnalyser
 from penstock.testing.local_session import local_session
+from penstock.testing.prefixes import Prefix, Row, prefix_of
 
 STATE = ("lane ", "view ", "base ")
 """How the names of areas begin that hold input yet to be read, and answers."""

@@ -63,6 +63,8 @@ from penstock.state.run import AreaSpec
 @operator("groups")
 @dataclass(frozen=True)
 class GroupAggregate:
+    """The aggregate calls of each group of `keys`; `until` says when a group is closed."""
+
     input: pa.Schema
     keys: tuple[str, ...]
     calls: tuple[AggregateCall, ...]

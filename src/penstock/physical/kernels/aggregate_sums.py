@@ -29,6 +29,8 @@ _NOISE = 2.0**-102
 @kind("summed")
 @dataclass(frozen=True, slots=True)
 class Source:
+    """What a sum is of: a column or the rows, where a condition holds, each value once or not."""
+
     column: str | None
     where: str | None
     distinct: bool
