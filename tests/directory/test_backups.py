@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -111,6 +112,24 @@ def test_a_damaged_directory_has_no_backup(full: Path, tmp_path: Path) -> None:
         penstock.backup(state, tmp_path / "backup")
     assert error.value.path == path
     assert sorted(each.name for each in tmp_path.iterdir()) == ["state"]
+
+
+def test_a_disk_that_is_full_or_read_only_gets_no_backup(
+    full: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = content(full)
+    for number in (errno.ENOSPC, errno.EROFS):
+        for at in ("fsync", "link", "mkdir", "rename"):
+
+            def refuses(*_: Any, number: int = number, **__: Any) -> None:
+                raise OSError(number, os.strerror(number))
+
+            with monkeypatch.context() as patched:
+                patched.setattr(os, at, refuses)
+                with pytest.raises(StateError, match=r"free some space|mount it for writing"):
+                    penstock.backup(full, tmp_path / "backup", link=at == "link")
+            assert not list(tmp_path.iterdir())
+    assert content(full) == before
 
 
 def test_nothing_that_is_there_is_overwritten(full: Path, tmp_path: Path) -> None:

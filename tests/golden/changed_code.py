@@ -13,8 +13,10 @@ import importlib
 import pickle
 import shutil
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 PACKAGE = Path(__file__).parents[2] / "src" / "penstock"
 FIELD = "added_later"
@@ -64,12 +66,30 @@ def move_and_rename() -> int:
     return moved
 
 
+def meetings() -> set[str]:
+    """The names of the kinds that are read or written, in files or for the names of areas."""
+    from penstock.kinds import Kind
+
+    met: set[str] = set()
+
+    def noted(function: Callable[..., Any]) -> Callable[..., Any]:
+        def of(kind: Kind, *given: Any) -> Any:
+            met.add(kind.name)
+            return function(kind, *given)
+
+        return of
+
+    for name in ("parts", "build"):
+        setattr(Kind, name, noted(getattr(Kind, name)))
+    return met
+
+
 def _continue(directory: Path, kind: str, outcome: Path) -> None:
     """Continue a directory, and write what comes of it."""
     kinds = importlib.import_module("tests.golden.kinds")
-    moved = move_and_rename()
+    moved, met = move_and_rename(), meetings()
     found = kinds.CONTINUED[kind](directory)
-    outcome.write_bytes(pickle.dumps((moved, vars(found))))
+    outcome.write_bytes(pickle.dumps((moved, met, vars(found))))
 
 
 if __name__ == "__main__":

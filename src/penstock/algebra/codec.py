@@ -39,14 +39,12 @@ def encode(value: Any) -> Any:
     return {"nodes": nodes, "value": whole} if nodes else whole
 
 
-def _encode(
-    value: Any, known: dict[int, Any], nodes: list[Any] | None = None, names: bool = False
-) -> Any:
+def _encode(value: Any, known: dict[int, Any], nodes: list[Any] | None = None) -> Any:
     """What several others have as a part is encoded once, and `known` from then on."""
     if isinstance(value, _PLAIN):
         return value
     if id(value) not in known:
-        found = _encode_parts(value, known, nodes, names)
+        found = _encode_parts(value, known, nodes)
         if nodes is not None and isinstance(value, Node):
             nodes.append(found)
             found = {"node": len(nodes) - 1}
@@ -54,7 +52,7 @@ def _encode(
     return known[id(value)]
 
 
-def _encode_parts(value: Any, known: dict[int, Any], nodes: list[Any] | None, names: bool) -> Any:
+def _encode_parts(value: Any, known: dict[int, Any], nodes: list[Any] | None) -> Any:
     match value:
         case Literal(constant, kind):
             return {"literal": value_to_json(constant, kind), "type": type_to_json(kind)}
@@ -63,10 +61,10 @@ def _encode_parts(value: Any, known: dict[int, Any], nodes: list[Any] | None, na
         case pa.DataType():
             return {"type": type_to_json(value)}
     if type(value) in (tuple, list):
-        return [_encode(item, known, nodes, names) for item in value]
+        return [_encode(item, known, nodes) for item in value]
     own = kind_of(type(value))
-    parts = {name: _encode(part, known, nodes, names) for name, part in own.parts(value)}
-    return {"is": own.name if names else own.written, **parts}
+    parts = {name: _encode(part, known, nodes) for name, part in own.parts(value)}
+    return {"is": own.written, **parts}
 
 
 def decode(data: Any) -> Any:
@@ -108,10 +106,11 @@ def _decode(data: Any, nodes: list[Any]) -> Any:
 def fingerprint(value: Any) -> str:
     """A short name for a value: equal for equal values, in this process and any other.
 
-    Kinds go into it by their names without their versions, and fields without those that have
-    their defaults: it stays the same when classes move, or have one more field.
+    Kinds go into it by their names, with a version that is not the first, and fields without those
+    that have their defaults: it stays the same when classes move, or have one more field. State
+    that was written by an operator of another meaning has another name, and is missed.
     """
-    return digest(_encode(value, {}, names=True))
+    return digest(_encode(value, {}))
 
 
 def digest(data: Any) -> str:

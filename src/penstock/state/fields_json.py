@@ -1,7 +1,8 @@
 """Actions and states as JSON: their fields by their written names, as the types of these say.
 
-A state within another needs no name for its kind: it follows from the field. Numbers and texts are
-checked, so that what comes from a file is of the type that it claims to be.
+A state within another needs no name for its kind: it follows from the field, and a version is
+written where it is not the first. Numbers and texts are checked, so that what comes from a file is
+of the type that it claims to be.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
 
+from penstock.errors import StateError
 from penstock.kinds import Kind, kind_of
 
 JSON: TypeAlias = Any
@@ -32,15 +34,19 @@ def object_to_json(value: Any) -> dict[str, JSON]:
     """The fields of a state or action that have not their defaults."""
     own = kind_of(type(value))
     asis = _asis(own)
-    return {name: part if name in asis else to_json(part) for name, part in own.parts(value)}
+    found = {name: part if name in asis else to_json(part) for name, part in own.parts(value)}
+    return found if own.version == 1 else {"is": own.written, **found}
 
 
 def object_from_json(made: type[Any], data: JSON) -> Any:
     if not isinstance(data, dict):
         raise ValueError(f"{data!r} is not an object")
     own = kind_of(made)
-    readers = _readers(own)
-    return own.build({name: readers.get(name, _same)(item) for name, item in data.items()})
+    readers, written = _readers(own), data.get("is", own.name)
+    if written != own.written:
+        raise StateError(str(written), f"this version of Penstock expects {own.written!r} there")
+    parts = {name: item for name, item in data.items() if name != "is"}
+    return own.build({name: readers.get(name, _same)(item) for name, item in parts.items()})
 
 
 @cache
@@ -78,6 +84,8 @@ def _reader(hint: Any) -> _Reader:
     if hint in (int, str, bool, float):
         return lambda data: _checked(data, hint)
     if issubclass(hint, tuple):
+        if kind_of(hint).version != 1:
+            raise TypeError(f"a list has no place for the version of {kind_of(hint).written!r}")
         return lambda data: hint(*(_checked(item, int) for item in _checked(data, list)))
     return lambda data: object_from_json(hint, data)
 

@@ -552,8 +552,7 @@ def action_from_json(data: dict[str, Any]) -> Action:
     made = known(data["is"]).made
     if made not in get_args(Action):
         raise StateError(str(data["is"]), "it is nothing that a log entry does")
-    rest = {key: value for key, value in data.items() if key != "is"}
-    action: Action = object_from_json(made, rest)
+    action: Action = object_from_json(made, data)
     return action
 
 
