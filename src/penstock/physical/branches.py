@@ -14,7 +14,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.codec import fingerprint
-from penstock.algebra.expr import Column, Expr, is_simple, substitute
+from penstock.algebra.expr import Call, Column, Expr, Literal, columns, is_simple, substitute
 from penstock.algebra.plan import Scan
 from penstock.element import Elements
 from penstock.physical.kernels.coalesce import Coalescing
@@ -90,16 +90,30 @@ def _branches(operator: Operator) -> tuple[Branch, ...]:
 
 
 def _with_computed(branch: Branch) -> Branch:
-    """Every expression that is not simple becomes a column, computed where rows come in."""
+    """Every expression that is not simple becomes a column, computed where rows come in.
+
+    Of rows that an earlier condition leaves out it is NULL: on these it might fail.
+    """
     computed: dict[str, Expr] = {}
 
-    def column(expr: Expr) -> Expr:
+    def column(expr: Expr, conditions: tuple[Expr, ...]) -> Expr:
         if is_simple(expr):
             return expr
-        name = f"__x{fingerprint(expr)}"
-        computed[name] = expr
+        guarded = _only_where(conditions, expr)
+        name = f"__x{fingerprint(guarded)}"
+        computed[name] = guarded
         return Column(name, expr.type)
 
-    conditions = tuple(map(column, branch.conditions))
-    outputs = {name: column(expr) for name, expr in branch.outputs.items()}
+    given = branch.conditions
+    conditions = tuple(column(condition, given[:i]) for i, condition in enumerate(given))
+    outputs = {name: column(expr, given) for name, expr in branch.outputs.items()}
     return replace(branch, outputs=outputs, conditions=conditions, computed=computed)
+
+
+def _only_where(conditions: tuple[Expr, ...], expr: Expr) -> Expr:
+    """The expression where the conditions are true; what they say of stamps is not known yet."""
+    known = tuple(each for each in conditions if STAMP not in columns(each))
+    if not known:
+        return expr
+    test = known[0] if len(known) == 1 else Call("and", known, pa.bool_())
+    return Call("if", (test, expr, Literal(None, expr.type)), expr.type)

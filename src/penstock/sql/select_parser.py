@@ -1,4 +1,4 @@
-"""The clauses of a SELECT: each once and in its place, GROUP BY in all spellings, EMIT at the end."""
+"""The clauses of a SELECT: each once, in its place; GROUP BY in all spellings; EMIT at the end."""
 
 from __future__ import annotations
 
