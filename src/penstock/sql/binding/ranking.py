@@ -61,8 +61,8 @@ class Ranking:
             named[window.name.lower()] = window
         for window in named.values():
             spec = self._spec(window, named)
-            for tree in spec.find_all(exp.Column):
-                self._resolved(tree, frame)
+            for column in spec.find_all(exp.Column):
+                self._resolved(column, frame)
         columns: dict[str, str] = {}
         for tree in trees:
             for node in _windows(tree):

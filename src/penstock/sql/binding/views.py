@@ -52,7 +52,8 @@ def bind_query(
     try:
         answer = QueryBinder(binding).bind(query.tree, Surroundings())
         if query.tree.args.get("order") and not limited(query.tree):
-            first = query.tree.copy().limit(1, copy=False)
+            first = query.tree.copy()
+            first.set("limit", exp.Limit(expression=exp.Literal.number(1)))
             again = _binding(query, catalog, analyser, complaints)
             QueryBinder(again).bind(
                 first, Surroundings()
