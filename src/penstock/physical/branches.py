@@ -14,7 +14,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.codec import fingerprint
-from penstock.algebra.expr import Call, Column, Expr, Literal, columns, is_simple, substitute
+from penstock.algebra.expr import CLOSINGS, Call, Column, Expr, Literal, is_simple, substitute
 from penstock.algebra.plan import Scan
 from penstock.element import Elements
 from penstock.physical.kernels.coalesce import Coalescing
@@ -111,9 +111,19 @@ def _with_computed(branch: Branch) -> Branch:
 
 
 def _only_where(conditions: tuple[Expr, ...], expr: Expr) -> Expr:
-    """The expression where the conditions are true; what they say of stamps is not known yet."""
-    known = tuple(each for each in conditions if STAMP not in columns(each))
+    """The expression where the conditions are true, as far as Spark can tell."""
+    known = tuple(filter(_is_of_rows, conditions))
     if not known:
         return expr
     test = known[0] if len(known) == 1 else Call("and", known, pa.bool_())
     return Call("if", (test, expr, Literal(None, expr.type)), expr.type)
+
+
+def _is_of_rows(expr: Expr) -> bool:
+    """Whether it is of rows alone: not of stamps, of what is closed, or of what a kernel looks up."""
+    match expr:
+        case Column(name):
+            return name != STAMP
+        case Call(function, args):
+            return function not in CLOSINGS and all(map(_is_of_rows, args))
+    return isinstance(expr, Literal)
