@@ -120,7 +120,7 @@ def _only_where(conditions: tuple[Expr, ...], expr: Expr) -> Expr:
 
 
 def _is_of_rows(expr: Expr) -> bool:
-    """Whether it is of rows alone: not of stamps, of what is closed, or of what a kernel looks up."""
+    """Whether it is of rows alone: no stamp, nothing that is closed or that a kernel looks up."""
     match expr:
         case Column(name):
             return name != STAMP

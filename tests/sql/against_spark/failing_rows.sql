@@ -37,3 +37,6 @@ SELECT k, sum(v) FILTER (WHERE t > 1) OVER (PARTITION BY k) AS x FROM a;
 SELECT k, percentile_cont(0.5) WITHIN GROUP (ORDER BY v) OVER (PARTITION BY k) AS x FROM a;
 SELECT DISTINCT k FROM a ORDER BY k + 1;
 SELECT DISTINCT v AS z FROM a ORDER BY -z NULLS LAST LIMIT 2;
+-- what is nested, where conditions leave it
+SELECT struct(k, v) AS c, array(k, v) AS d, map('a', k) AS e FROM a WHERE s RLIKE '^[0-9]+$';
+SELECT collect_list(struct(k, upper(s))) FILTER (WHERE t = 3) AS c, count(DISTINCT k, v) FILTER (WHERE t > 2) AS n FROM a;
