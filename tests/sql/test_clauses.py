@@ -56,7 +56,7 @@ KINDS = [
 ]
 COMPLAINTS = Complaints(Query(exp.select("1"), sql="SELECT 1"))
 SCALARS = Scalars(LocalAnalyser(), COMPLAINTS)
-BINDING = Binding(CATALOG, SCALARS, COMPLAINTS, Names(COMPLAINTS))
+BINDING = Binding(CATALOG, SCALARS, COMPLAINTS, Names(COMPLAINTS), effort=1)
 OTHERS = [
     kind
     for kind in KINDS

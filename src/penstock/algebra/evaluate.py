@@ -18,10 +18,12 @@ from penstock import record
 from penstock.algebra.expr import (
     CHECKED,
     CLOSED,
+    CLOSINGS,
     CONVERSIONS,
     EARLIEST,
     ENDED,
     LATEST,
+    SIMPLE,
     Call,
     Column,
     Expr,
@@ -46,11 +48,11 @@ def evaluate(expr: Expr, x: Elements) -> pa.Array:
             return table.find(tuple(evaluate(arg, x) for arg in args), len(x))
         case Call(function, _, kind) if function in (CLOSED, ENDED):
             return pa.nulls(len(x), kind)
-        case Call("if", (test, then, otherwise)) if _can_fail(expr):
+        case Call("if", (test, then, otherwise)) if can_fail(expr):
             chosen = evaluate_mask(test, x)
             yes, no = evaluate(then, x.where(chosen)), evaluate(otherwise, x.where(~chosen))
             return _interleaved(chosen, yes, no)
-        case Call("and" | "or" | "coalesce", (first, *rest)) if rest and _can_fail(expr):
+        case Call("and" | "or" | "coalesce", (first, *rest)) if rest and can_fail(expr):
             return _one_after_the_other(expr, first, tuple(rest), x)
         case Call("if", (test, then, otherwise)):
             yes, no = evaluate(then, x), evaluate(otherwise, x)
@@ -81,13 +83,20 @@ def evaluate_ints(expr: Expr, x: Elements, null: int = INF) -> Ints:
     return values
 
 
-def _can_fail(expr: Expr) -> bool:
-    """Whether a value may be an error; what SQL does not look at must not be evaluated then."""
+def can_fail(expr: Expr) -> bool:
+    """Whether a value may be an error; what SQL does not look at must not be evaluated then.
+
+    What only Spark evaluates may be.
+    """
     match expr:
+        case Call(function) if function not in CLOSINGS and not (
+            function in SIMPLE and takes(expr)
+        ):
+            return True
         case Call("cast", (arg,)) if pa.types.is_date(arg.type) or narrows(expr):
             return True
         case Call(function, args):
-            return function in CHECKED or any(map(_can_fail, args))
+            return function in CHECKED or any(map(can_fail, args))
     return False
 
 

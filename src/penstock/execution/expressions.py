@@ -52,11 +52,19 @@ def to_sql(expr: Expr, prefix: str = "", beside: Collection[str] = ()) -> str:
             return f"({args[0]} IS NULL)"
         case "cast":
             return f"CAST({args[0]} AS {sql_type(call.type)})"
+        case "if":
+            args = [_of_any_type(arg, text) for arg, text in zip(call.args, args, strict=True)]
         case operator if operator in (*COMPARISONS, *ARITHMETIC):
             return f"({args[0]} {operator} {args[1]})"
         case template if "{" in template or "(" in template:
             return f"({template.format(*args)})"
     return f"{call.function}({', '.join(args)})"
+
+
+def _of_any_type(expr: Expr, text: str) -> str:
+    """A NULL that is nested, beside a value: Spark names the fields of that as it sees fit."""
+    is_null = isinstance(expr, Literal) and expr.value is None
+    return "NULL" if is_null and pa.types.is_nested(expr.type) else text
 
 
 def text(value: str) -> Literal:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.codec import fingerprint
-from penstock.algebra.expr import Column, Expr, is_simple, substitute
+from penstock.algebra.expr import CLOSINGS, Call, Column, Expr, Literal, is_simple, substitute
 from penstock.algebra.plan import Scan
 from penstock.element import Elements
 from penstock.physical.kernels.coalesce import Coalescing
@@ -90,16 +90,40 @@ def _branches(operator: Operator) -> tuple[Branch, ...]:
 
 
 def _with_computed(branch: Branch) -> Branch:
-    """Every expression that is not simple becomes a column, computed where rows come in."""
+    """Every expression that is not simple becomes a column, computed where rows come in.
+
+    Of rows that an earlier condition leaves out it is NULL: on these it might fail.
+    """
     computed: dict[str, Expr] = {}
 
-    def column(expr: Expr) -> Expr:
+    def column(expr: Expr, conditions: tuple[Expr, ...]) -> Expr:
         if is_simple(expr):
             return expr
-        name = f"__x{fingerprint(expr)}"
-        computed[name] = expr
+        guarded = _only_where(conditions, expr)
+        name = f"__x{fingerprint(guarded)}"
+        computed[name] = guarded
         return Column(name, expr.type)
 
-    conditions = tuple(map(column, branch.conditions))
-    outputs = {name: column(expr) for name, expr in branch.outputs.items()}
+    given = branch.conditions
+    conditions = tuple(column(condition, given[:i]) for i, condition in enumerate(given))
+    outputs = {name: column(expr, given) for name, expr in branch.outputs.items()}
     return replace(branch, outputs=outputs, conditions=conditions, computed=computed)
+
+
+def _only_where(conditions: tuple[Expr, ...], expr: Expr) -> Expr:
+    """The expression where the conditions are true, as far as Spark can tell."""
+    known = tuple(filter(_is_of_rows, conditions))
+    if not known:
+        return expr
+    test = known[0] if len(known) == 1 else Call("and", known, pa.bool_())
+    return Call("if", (test, expr, Literal(None, expr.type)), expr.type)
+
+
+def _is_of_rows(expr: Expr) -> bool:
+    """Whether it is of rows alone: no stamp, nothing that is closed or that a kernel looks up."""
+    match expr:
+        case Column(name):
+            return name != STAMP
+        case Call(function, args):
+            return function not in CLOSINGS and all(map(_is_of_rows, args))
+    return isinstance(expr, Literal)

@@ -177,10 +177,10 @@ SELECT room, grouping(room) FROM temps GROUP BY room;
 ==== a window defined by itself
 SELECT sum(temp) OVER w FROM temps WINDOW w AS x, x AS w;
 ----
-[INVALID_PLAN] Window w is defined by itself. SQLSTATE: 42000
-== SQL (line 1, position 56) ==
+[INVALID_PLAN] Window x is defined by itself. SQLSTATE: 42000
+== SQL (line 1, position 48) ==
 SELECT sum(temp) OVER w FROM temps WINDOW w AS x, x AS w;
-                                                       ^
+                                               ^
 
 ==== a window that reorders another
 SELECT sum(temp) OVER (w ORDER BY room) FROM temps WINDOW w AS (ORDER BY at);

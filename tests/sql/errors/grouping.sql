@@ -181,3 +181,19 @@ SELECT * FROM hot JOIN doors ON hot.temp IN (SELECT temp FROM hottest)
 == SQL (line 1, position 53) ==
 SELECT * FROM hot JOIN doors ON hot.temp IN (SELECT temp FROM hottest)
                                                     ^^^^^^^^^^^^^^^^^
+
+==== an order of a view by what DISTINCT has merged
+CREATE VIEW v AS SELECT DISTINCT room FROM hot ORDER BY temp
+----
+[INVALID_PLAN] With DISTINCT, ORDER BY can only name columns of the select list. SQLSTATE: 42000
+== SQL (line 1, position 57) ==
+CREATE VIEW v AS SELECT DISTINCT room FROM hot ORDER BY temp
+                                                        ^^^^
+
+==== an order of a view by what is not grouped
+CREATE VIEW v AS SELECT room, count(*) AS n FROM hot GROUP BY room ORDER BY temp
+----
+[INVALID_PLAN] Column temp is neither grouped nor aggregated. Add it to GROUP BY, or take any_value, min or max of it. SQLSTATE: 42000
+== SQL (line 1, position 77) ==
+CREATE VIEW v AS SELECT room, count(*) AS n FROM hot GROUP BY room ORDER BY temp
+                                                                            ^^^^

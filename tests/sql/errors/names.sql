@@ -237,3 +237,35 @@ SELECT coalesc(room, 'a') FROM hot
 == SQL (line 1, position 8) ==
 SELECT coalesc(room, 'a') FROM hot
        ^^^^^^^^^^^^^^^^^
+
+==== a column that EXISTS selects
+SELECT room FROM hot WHERE EXISTS (SELECT tmp FROM doors WHERE doors.room = hot.room)
+----
+[UNRESOLVED_NAME] There is no column tmp. There are: room, door, open, at, ts. SQLSTATE: 42703
+== SQL (line 1, position 43) ==
+SELECT room FROM hot WHERE EXISTS (SELECT tmp FROM doors WHERE doors.room = hot.room)
+                                          ^^^
+
+==== a column that EXISTS orders by
+SELECT room FROM hot WHERE NOT EXISTS (SELECT 1 FROM doors WHERE doors.room = hot.room ORDER BY flor)
+----
+[UNRESOLVED_NAME] There is no column flor. There are: room, door, open, at, ts. SQLSTATE: 42703
+== SQL (line 1, position 97) ==
+SELECT room FROM hot WHERE NOT EXISTS (SELECT 1 FROM doors WHERE doors.room = hot.room ORDER BY flor)
+                                                                                                ^^^^
+
+==== a column that IN orders by
+SELECT room FROM hot WHERE room IN (SELECT room FROM doors ORDER BY flor)
+----
+[UNRESOLVED_NAME] There is no column flor. There are: room, door, open, at, ts. SQLSTATE: 42703
+== SQL (line 1, position 69) ==
+SELECT room FROM hot WHERE room IN (SELECT room FROM doors ORDER BY flor)
+                                                                    ^^^^
+
+==== a column of a window that nobody uses
+SELECT room FROM hot WINDOW w AS (PARTITION BY floor)
+----
+[UNRESOLVED_NAME] There is no column floor. There are: room, temp. SQLSTATE: 42703
+== SQL (line 1, position 48) ==
+SELECT room FROM hot WINDOW w AS (PARTITION BY floor)
+                                               ^^^^^

@@ -100,7 +100,7 @@ SELECT DISTINCT ON (room) room, temp FROM hot
 [UNSUPPORTED_FEATURE] DISTINCT ON is not supported. Number the rows and keep the first: ROW_NUMBER() OVER (PARTITION BY ...) = 1. SQLSTATE: 0A000
 == SQL (line 1, position 21) ==
 SELECT DISTINCT ON (room) room, temp FROM hot
-                    ^^^^^^^^^^^^^^^^^^^^^^^^^
+                    ^^^^
 
 ==== NTILE
 SELECT room, ntile(4) OVER (ORDER BY temp) FROM hot
@@ -245,3 +245,27 @@ SELECT * FROM rooms r WHERE EXISTS (SELECT 1 FROM hot LEFT JOIN (SELECT * FROM t
 == SQL (line 1, position 73) ==
 SELECT * FROM rooms r WHERE EXISTS (SELECT 1 FROM hot LEFT JOIN (SELECT * FROM temps WHERE temps.room = r.room) t ON t.temp = hot.temp)
                                                                         ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+==== queries in conditions that are nested too deeply
+SELECT room FROM hot WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1)))))))))))))
+----
+[UNSUPPORTED_FEATURE] Queries in conditions and values are nested too deeply here. Make inner ones views, and read these. SQLSTATE: 0A000
+== SQL (line 1, position 296) ==
+... (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1 WHERE EXISTS (SELECT 1)))))))))))))
+                                                                                                                               ^^^^^^^^^^^^^^^^^^^^^^^^
+
+==== queries in WITH that double
+WITH a AS (SELECT x.room FROM hot x, hot y), b AS (SELECT x.room FROM a x, a y), c AS (SELECT x.room FROM b x, b y), d AS (SELECT x.room FROM c x, c y), e AS (SELECT x.room FROM d x, d y), f AS (SELECT x.room FROM e x, e y), g AS (SELECT x.room FROM f x, f y), h AS (SELECT x.room FROM g x, g y), i AS (SELECT x.room FROM h x, h y), j AS (SELECT x.room FROM i x, i y), k AS (SELECT x.room FROM j x, j y), l AS (SELECT x.room FROM k x, k y), m AS (SELECT x.room FROM l x, l y), n AS (SELECT x.room FROM m x, m y), o AS (SELECT x.room FROM n x, n y) SELECT * FROM o
+----
+[UNSUPPORTED_FEATURE] This query is too large once each query in WITH stands wherever it is read. Make those that are read often views. SQLSTATE: 0A000
+== SQL (line 1, position 1) ==
+WITH a AS (SELECT x.room FROM hot x, hot y), b AS (SELECT x.room FROM a x, a y), c AS (SELECT x.room FROM b x, b y), d AS (SELECT x.room FROM c x, c y), e AS (S ...
+^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+==== another join
+SELECT * FROM hot RIGHT SEMI JOIN doors ON hot.room = doors.room
+----
+[UNSUPPORTED_FEATURE] RIGHT SEMI JOIN is not supported. Write JOIN, LEFT, RIGHT or FULL JOIN, LEFT SEMI JOIN or LEFT ANTI JOIN. SQLSTATE: 0A000
+== SQL (line 1, position 35) ==
+SELECT * FROM hot RIGHT SEMI JOIN doors ON hot.room = doors.room
+                                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^

@@ -10,6 +10,7 @@ import pyarrow as pa
 from sqlglot import exp
 
 from penstock.algebra.aggregates import CHOICES, TIMED, AggregateCall, result_type
+from penstock.algebra.evaluate import can_fail
 from penstock.algebra.expr import Call, Column, Expr, Literal
 from penstock.errors import PlanError
 from penstock.sql.binding import types
@@ -85,7 +86,11 @@ def aggregates_in(tree: exp.Expr) -> Iterator[exp.Expr]:
     if isinstance(tree, exp.Query):
         return
     if isinstance(tree, exp.Window):
-        for child in tree.this.iter_expressions():
+        call = tree.this
+        while isinstance(call, exp.Filter | exp.WithinGroup):
+            yield from aggregates_in(call.expression)
+            call = call.this
+        for child in call.iter_expressions():
             yield from aggregates_in(child)
         for key in ("partition_by", "order"):
             for child in _listed(tree.args.get(key)):
@@ -240,16 +245,27 @@ def call_of(
 ) -> AggregateCall:
     """The call over columns; `added` collects the columns that its input must get for it."""
 
-    def column(tree: exp.Expr, value: Expr) -> str:
-        known = added.get(tree.sql())
+    def column(text: str, value: Expr) -> str:
+        known = added.get(text)
         if known is None:
             known = b.fresh("argument"), value
-            added[tree.sql()] = known
+            added[text] = known
         return known[0]
 
-    args = tuple(column(arg, b.expr(arg, frame)) for arg in parts.args)
     where = parts.where
-    condition = None if where is None else column(where, b.predicate(where, frame))
+    test = None if where is None else b.predicate(where, frame)
+
+    def argument(tree: exp.Expr) -> str:
+        """Not evaluated for rows that FILTER leaves out, where it might fail."""
+        value = b.expr(tree, frame)
+        if where is None or test is None or not can_fail(value):
+            return column(tree.sql(), value)
+        nothing = Literal(None, value.type)
+        chosen = Call("if", (test, value, nothing), value.type)
+        return column(f"{tree.sql()} FILTER {where.sql()}", chosen)
+
+    args = tuple(map(argument, parts.args))
+    condition = None if where is None or test is None else column(where.sql(), test)
     call = AggregateCall(parts.function, args, name, parts.distinct, condition, parts.parameter)
     _check_type(b, call, parts, added)
     return call

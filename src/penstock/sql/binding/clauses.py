@@ -195,7 +195,15 @@ READ: dict[type[exp.Expr], Clauses] = {
     exp.Rollup: LIST,
     exp.Cube: LIST,
     exp.GroupingSets: LIST,
-    exp.Distinct: reads("expressions on"),
+    exp.Distinct: reads(
+        "expressions",
+        refused={
+            "on": (
+                "DISTINCT ON",
+                "Number the rows and keep the first: ROW_NUMBER() OVER (PARTITION BY ...) = 1.",
+            )
+        },
+    ),
     exp.Order: reads(
         "expressions",
         refused={

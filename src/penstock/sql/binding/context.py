@@ -81,6 +81,8 @@ class Binding:
     scalars: Scalars
     complaints: Complaints
     names: Names
+    effort: int
+    """How many SELECTs may still be bound: one in a condition may be bound several times."""
     constants: dict[str, pa.Table] = field(default_factory=dict)
     _taken: set[str] = field(default_factory=set)
 
@@ -92,6 +94,15 @@ class Binding:
             chosen = f"{name}#{count}"
         self._taken.add(chosen.lower())
         return chosen
+
+    def spend(self, at: exp.Expr) -> None:
+        self.effort -= 1
+        if self.effort < 0:
+            self.complaints.unsupported(
+                "Queries in conditions and values are nested too deeply here.",
+                "Make inner ones views, and read these.",
+                at,
+            )
 
     def expr(self, tree: exp.Expr, frame: Frame) -> Expr:
         """The expression of a resolved tree over a frame."""

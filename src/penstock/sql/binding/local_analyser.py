@@ -113,6 +113,8 @@ def _number(text: str) -> Literal:
     _, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     scale = max(-exponent, 0)
+    if max(len(digits), scale) > 38:
+        raise AnalysisError(f"{len(digits)} digits are more than the 38 of a DECIMAL.")
     return Literal(value, pa.decimal128(max(len(digits), scale), scale))
 
 

@@ -47,6 +47,7 @@ from penstock.sql.binding.ranking import Ranking
 from penstock.sql.binding.relations import Relations
 from penstock.sql.binding.scalars import bound_column, names_in, placed, unwrapped
 from penstock.sql.binding.scopes import Item, Scope, columns_of
+from penstock.sql.dialect import Penstock
 from penstock.sql.row_order import limited, ordered_in, put_limit
 from penstock.sql.text import one_of
 
@@ -151,6 +152,7 @@ class QueryBinder:
 
     def body(self, tree: exp.Select, around: Surroundings) -> tuple[Frame, list[exp.Expr]]:
         """FROM and WHERE; the conditions that read columns of the query around are left over."""
+        self.b.spend(tree)
         if tree.args.get("from_") is None:
             frame = Frame(self.b.one_row(), Scope(outer=around.outer))
             conditions = self._conditions(tree, frame.scope)
@@ -283,8 +285,6 @@ class QueryBinder:
                 return column.name
             case exp.Dot() as dot:
                 return dot.expression.name
-        from penstock.sql.dialect import Penstock
-
         return item.sql(Penstock, normalize_functions="lower").replace("`", "")
 
     def _projected(
@@ -307,39 +307,43 @@ class QueryBinder:
                 relations[chosen] = owner
         selected = zip(trees if order else (), columns, strict=False)
         by_tree = {value.sql(): chosen for value, (_, chosen) in selected}
+        distinct = tree.args.get("distinct")
+        carried = kept(frame.plan, around.carried)
+        plan: Node = Map(frame.plan, (*computed, *carried))
+        if distinct:
+            for field in plan.schema:
+                self.b.check_compared(field.type, tree)
+            plan = Distinct(plan)
         keys: list[SortKey] = []
         extra: list[tuple[str, Expr]] = []
         for ordered, value in zip(order, trees[len(outputs) :], strict=True):
             column = by_tree.get(value.sql())
             if column is None:
-                if tree.args.get("distinct"):
-                    self.b.complaints.wrong(
-                        "With DISTINCT, ORDER BY can only name columns of the select list.", value
-                    )
+                made = self._of_selected(value, by_tree, frame.over(plan)) if distinct else None
                 column = self.b.fresh("order")
-                extra.append((column, self.b.expr(value, frame)))
+                extra.append((column, made or self.b.expr(value, frame)))
             if column not in [key.column for key in keys]:
                 keys.append(sort_key(column, ordered))
                 self.b.check_compared(dict([*computed, *extra])[column].type, ordered)
-        carried = kept(frame.plan, around.carried)
-        plan: Node = Map(frame.plan, (*computed, *extra, *carried))
-        if tree.args.get("distinct"):
-            self._check_distinct(tree)
-            for field in plan.schema:
-                self.b.check_compared(field.type, tree)
-            plan = Distinct(plan)
+        if extra and distinct:
+            plan = Map(plan, (*kept(plan), *extra))
+        elif extra:
+            plan = Map(frame.plan, (*computed, *extra, *carried))
         plan = self._cut(tree, plan, keys, around)
         if extra:
             plan = project(plan, [*(c for _, c in columns), *around.carried])
         return Answer(plan, tuple(columns), relations)
 
-    def _check_distinct(self, tree: exp.Select) -> None:
-        if tree.args["distinct"].args.get("on"):
-            self.b.complaints.unsupported(
-                "DISTINCT ON is not supported.",
-                "Number the rows and keep the first: ROW_NUMBER() OVER (PARTITION BY ...) = 1.",
-                tree,
+    def _of_selected(self, tree: exp.Expr, selected: Mapping[str, str], frame: Frame) -> Expr:
+        """A value of ORDER BY that is made of columns of the select list, over these."""
+        value = tree.transform(
+            lambda n: bound_column(selected[n.sql()], n) if n.sql() in selected else n
+        )
+        if not set(names_in(value)) <= set(frame.schema.names):
+            self.b.complaints.wrong(
+                "With DISTINCT, ORDER BY can only name columns of the select list.", tree
             )
+        return self.b.expr(value, frame)
 
     # --- ORDER BY and LIMIT ---------------------------------------------------------------------
 

@@ -61,6 +61,10 @@ class Ranking:
             if window.name.lower() in named:
                 self._b.complaints.wrong(f"Two windows are called {window.name}.", window)
             named[window.name.lower()] = window
+        for window in named.values():
+            spec = self._spec(window, named)
+            for column in spec.find_all(exp.Column):
+                self._resolved(column, frame)
         columns: dict[str, str] = {}
         for tree in trees:
             for node in _windows(tree):
@@ -95,7 +99,7 @@ class Ranking:
             self._need_order(over, node)
             return self._neighbour(call, frame, over)
         if isinstance(call, exp.IgnoreNulls | exp.RespectNulls) or not isinstance(
-            call, exp.AggFunc | exp.Filter
+            call, exp.AggFunc | exp.Filter | exp.WithinGroup
         ):
             self._b.complaints.unsupported(
                 f"{call.sql(Penstock)} OVER is not maintained.",

@@ -91,7 +91,9 @@ class Relations:
         kind = KINDS.get((tree.side or "", tree.kind or ""))
         if kind is None and (tree.side or tree.kind not in ("", "INNER", "CROSS")):
             self._b.complaints.unsupported(
-                f"{tree.side} {tree.kind} JOIN is not supported.".strip(), "", tree
+                f"{tree.side} {tree.kind}".strip() + " JOIN is not supported.",
+                "Write JOIN, LEFT, RIGHT or FULL JOIN, LEFT SEMI JOIN or LEFT ANTI JOIN.",
+                tree,
             )
         shared = self._shared_names(tree, found.scope, right.scope)
         scope = replace(found.scope.plus(right.scope.items), outer=around.outer)

@@ -108,6 +108,7 @@ def _semi(
         return None
     try:
         inner, conditions = q.body(query, Surroundings(frame.scope, around.ctes))
+        _check_unread(q, query, inner, around)
         if value is not None:
             conditions = [*conditions, *_equalities(q, value, query, inner)]
         if not conditions:
@@ -118,6 +119,16 @@ def _semi(
     except CorrelatedError:
         return None
     return frame.over(plan)
+
+
+def _check_unread(q: QueryBinder, query: exp.Select, inner: Frame, around: Surroundings) -> None:
+    """What a semi-join asks nothing of means something all the same: select list and order."""
+    outputs = q._outputs(query, inner.scope)
+    q._order(query, inner.scope, outputs)
+    for _, tree in outputs:
+        if not is_outer(tree):
+            frame, value = values(q, inner, tree, around)
+            q.b.expr(value, frame)
 
 
 def _without_outer(frame: Frame) -> Frame:

@@ -20,8 +20,12 @@ from penstock.sql.binding.context import Binding, CorrelatedError, Surroundings
 from penstock.sql.binding.query import QueryBinder, as_stream, sort_key
 from penstock.sql.binding.scalars import Scalars
 from penstock.sql.binding.scopes import Names
+from penstock.sql.row_order import limited
 from penstock.sql.statements import Emit, Query
 from penstock.sql.text import Name
+
+LARGEST = 20_000
+"""How many operators a query may have."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +47,25 @@ def bind_query(
     """What a query means. A view needs unique names of columns; an answer gets them."""
     complaints = Complaints(query)
     check_read(query.tree, complaints)
-    scalars = Scalars(analyser, complaints)
-    binding = Binding(catalog, scalars, complaints, Names(complaints, scalars.exact))
+    binding = _binding(query, catalog, analyser, complaints)
     try:
         answer = QueryBinder(binding).bind(query.tree, Surroundings())
+        if query.tree.args.get("order") and not limited(query.tree):
+            first = query.tree.copy()
+            first.set("limit", exp.Limit(expression=exp.Literal.number(1)))
+            again = _binding(query, catalog, analyser, complaints)
+            QueryBinder(again).bind(
+                first, Surroundings()
+            )  # its order is one that a LIMIT could use
     except CorrelatedError as error:
         complaints.unsupported(
             f"A query inside this one reads {error} of a query further out, where it cannot.",
             "Join with what it reads in FROM, or select the column on the way.",
+        )
+    if _size(answer.plan) > LARGEST:
+        complaints.unsupported(
+            "This query is too large once each query in WITH stands wherever it is read.",
+            "Make those that are read often views.",
         )
     names = [name for name, _ in answer.columns]
     if columns:
@@ -69,6 +84,21 @@ def bind_query(
     if query.emit is Emit.FINAL:
         plan = final(plan, complaints, _order(query, names, complaints))
     return BoundView(plan, plan.unique_key(), binding.constants)
+
+
+def _size(plan: Node) -> int:
+    """How many operators there are if one that several read is counted for each of them."""
+    sizes: dict[int, int] = {}
+    for node in plan.walk():
+        sizes[id(node)] = 1 + sum(sizes[id(source)] for source in node.inputs)
+    return sizes[id(plan)]
+
+
+def _binding(query: Query, catalog: Catalog, analyser: Analyser, complaints: Complaints) -> Binding:
+    scalars = Scalars(analyser, complaints)
+    selects = sum(1 for _ in query.tree.find_all(exp.Select))
+    names = Names(complaints, scalars.exact)
+    return Binding(catalog, scalars, complaints, names, effort=1_000 + 20 * selects)
 
 
 def _order(query: Query, names: Sequence[str], complaints: Complaints) -> SortKey | None:
