@@ -136,6 +136,8 @@ class _Finder:
             case ast.Attribute(_, name) if name in OPPOSITE:
                 end = self._span(node)[1]
                 yield end - len(name), end, OPPOSITE[name]
+            case ast.If(ast.Name("TYPE_CHECKING")):
+                pass
             case ast.If(test) | ast.IfExp(test):
                 yield from ((*self._span(test), value) for value in ("True", "False"))
             case ast.comprehension(_, _, tests):

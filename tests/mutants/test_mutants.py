@@ -59,6 +59,7 @@ def test_clamped():
         ("a: A | B = b | c", {"a: A | B = b & c"}),
         ("A: T = Int | Str", set()),
         ("'a' + b", set()),
+        ("if TYPE_CHECKING:\n    x = 1", set()),
         ("@f(a, b=c)\nclass A: pass", set()),
         ("def f(a: int | str = 1): pass", {"def f(a: int | str = 2): pass"}),
         ("match a:\n    case A(): x", {"match a:\n    case A() if False: x"}),
