@@ -11,17 +11,20 @@ LOG := $(VENV)/setup.log
 PEERS := flink pathway
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-punctuation docs test test-fast check format bench-bounded bench-kernels \
+.PHONY: help demo demo-punctuation docs test test-fast mutants check format bench-bounded bench-kernels \
   bench-engine bench-expiry bench-punctuation bench-sharing bench-peers bench-nexmark release clean moved
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' Makefile
 
 test: check ## Check, then run every test, two files at a time
 	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-fast: $(STAMP) ## Run the tests that need neither Spark nor minutes
 	@$(PY) -m pytest -n 2 -m "not spark and not long"
+
+mutants: $(STAMP) ## Plant COUNT=20 faults by SEED=1 in a copy, list those that no test notices
+	@$(PY) -m tests.mutants --count $(or $(COUNT),20) --seed $(or $(SEED),1) $(FILES)
 
 check: $(STAMP) ## Lint, formatting and types
 	@$(PY) -m ruff check --quiet

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from penstock.element import BEGIN, Elements, concat
-from penstock.state.compaction import FANS, PART, Use, choose, fan_of, merge
+from penstock.state.compaction import FANS, PART, Use, choose, fan_of, merge, rest_of
 from penstock.state.run import Statistics, sorted_run
 from penstock.testing.logical_streams import logical
 from tests.state.random_areas import SCHEMA, random_elements, spec
@@ -76,6 +76,11 @@ def test_a_dead_run_is_rewritten_alone_and_a_living_one_stays() -> None:
     assert choose([statistics(5000, keep=3), statistics(9000)], 3) == [[0]]
     assert choose([statistics(5000, keep=3), statistics(9000)], 2) == []
     assert len(merge(spec(), [sorted_run(spec(), random_elements(Random(2), 9))], 2**63 - 1)) == 0
+
+
+def test_the_rest_of_a_run_has_its_share_of_all() -> None:
+    whole = Statistics(100, 5000, 41, (7, 99), (3,))
+    assert rest_of(whole, 50, since=20) == Statistics(50, 2500, 21, (20, 99), (3,))
 
 
 def test_runs_of_one_size_are_merged_when_there_are_many() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from random import Random
 
 import numpy as np
 import pytest
 
+from penstock import record
 from penstock.element import Elements
 from penstock.state.run import Order, Run, owned, sorted_run, split_runs, without_dead
 from tests.state.random_areas import SCHEMA, random_elements, spec
@@ -95,14 +96,18 @@ def test_owners_part_a_run(order: Order, owner: tuple[str, ...] | None) -> None:
     area = spec(order)
     area = type(area)(area.name, area.schema, area.key, area.order, owner)
     run = sorted_run(area, random_elements(Random(5), 50))
-    cuts = [0, 2**30, 3 * 2**30, 2**32]
+    by = owner or ("k",)
+    owners = np.unique(record.hash_rows(run.elements.key(by), len(run))).tolist()
+    cuts = sorted({0, *owners[::2], 2**31, 2**32})
     parts = [owned(area, run, low, high) for low, high in pairwise(cuts)]
     rows = [row for part in parts for row in part.elements.rows()]
     assert sorted(rows, key=repr) == sorted(run.elements.rows(), key=repr)
-    by = owner or ("k",)
     places = [SCHEMA.names.index(name) for name in by]
     keys = [{tuple(e[i] for i in places) for e, *_ in part.elements.rows()} for part in parts]
-    assert not keys[0] & keys[1] | keys[1] & keys[2] | keys[0] & keys[2]
+    assert not any(one & other for one, other in combinations(keys, 2))
+    for (low, high), part in zip(pairwise(cuts), parts, strict=True):
+        mine = record.hash_rows(part.elements.key(by), len(part)).tolist()
+        assert all(low <= each < high for each in mine)
 
 
 def test_an_empty_run_is_dead() -> None:
