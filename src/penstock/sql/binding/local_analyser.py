@@ -18,6 +18,7 @@ from penstock.algebra.settings import PLAIN, Settings
 from penstock.algebra.times import TIMESTAMP
 from penstock.errors import PenstockError
 from penstock.sql.binding.analyser import AnalysisError
+from penstock.sql.binding.types import INTEGERS, whole_number
 from penstock.sql.dialect import Penstock
 
 TYPES: dict[str, pa.DataType] = {
@@ -78,9 +79,14 @@ class LocalAnalyser:
         except (SqlglotError, PenstockError):
             _needs_spark(f"The value of {sql}")
         match tree:
+            case exp.Neg(this=exp.Literal(is_string=False, this=text)) if (
+                str(text).isdigit() and int(text) <= 2**63
+            ):
+                return whole_number(-int(text))
             case exp.Neg(this=inner):
                 value = self.constant(inner.sql(Penstock))
-                if isinstance(value.value, int | float | Decimal):
+                lowest = value.type in INTEGERS and value.value in (-(2**31), -(2**63))
+                if isinstance(value.value, int | float | Decimal) and not lowest:
                     return Literal(-value.value, value.type)
             case exp.Literal(is_string=True, this=text):
                 return Literal(str(text), pa.string())

@@ -390,8 +390,11 @@ class Scalars:
             case exp.Literal(is_string=True, this=text):
                 return Literal(str(text), pa.string())
             case exp.Literal(this=text) if str(text).isdigit() and int(text) < 2**63:
-                kind = pa.int32() if int(text) < 2**31 else pa.int64()
-                return Literal(int(text), kind)
+                return types.whole_number(int(text))
+            case exp.Neg(this=exp.Literal(is_string=False, this=text)) if (
+                str(text).isdigit() and int(text) <= 2**63
+            ):
+                return types.whole_number(-int(text))
             case exp.Neg(this=exp.Literal() as inner):
                 value = self._value(inner)
                 if isinstance(value.value, int | float | Decimal):

@@ -25,6 +25,11 @@ def sql_type(kind: pa.DataType) -> str:
     return from_arrow_type(kind).simpleString()
 
 
+def whole_number(value: int) -> Literal:
+    """A whole number that is written, with its sign: of the narrower type that holds it."""
+    return Literal(value, pa.int32() if -(2**31) <= value < 2**31 else pa.int64())
+
+
 def is_time(kind: pa.DataType) -> bool:
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 

@@ -54,9 +54,8 @@ def bind_query(
             first = query.tree.copy()
             first.set("limit", exp.Limit(expression=exp.Literal.number(1)))
             again = _binding(query, catalog, analyser, complaints)
-            QueryBinder(again).bind(
-                first, Surroundings()
-            )  # its order is one that a LIMIT could use
+            # an order that no LIMIT could use is refused, though no LIMIT uses it
+            QueryBinder(again).bind(first, Surroundings())
     except CorrelatedError as error:
         complaints.unsupported(
             f"A query inside this one reads {error} of a query further out, where it cannot.",
