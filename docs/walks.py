@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 import penstock
 from penstock.physical.program import Compiler
-from penstock.rewrite import rewrite
+from penstock.rewrite import trace
 from penstock.testing import local_session
 
 ROOT = Path(__file__).parents[1]
@@ -46,7 +46,7 @@ WALKS: Mapping[str, Callable[[penstock.Session], Any]] = {
     'db.view("busy").changes()': lambda db: db.view("busy").changes().toArrow(),
 }
 COUNTED: Mapping[str, CodeType] = {
-    "rewritten": rewrite.__code__,
+    "rewritten": trace.__code__,
     "compiled": Compiler.add.__code__,
 }
 

@@ -14,7 +14,7 @@ import pytest
 import penstock
 from penstock.directory.areas import references
 from penstock.errors import PlanError
-from penstock.ingest.checkpoint_files import has_its_checksum
+from penstock.ingest.checkpoints import has_its_checksum
 from penstock.state.log import Log, read_manifest
 from penstock.state.manifest import Action, Changed, Delivered, Published, Received, SourceState
 from penstock.state.store import RunRef, Stretch

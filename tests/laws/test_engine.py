@@ -12,7 +12,7 @@ import pytest
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node
 from penstock.element import INF, changes, concat
-from penstock.execution.merging import Merge
+from penstock.execution.task import Merge
 from penstock.runtime import maintenance
 from penstock.runtime.jobs import Jobs, SparkJobs
 from penstock.state import compaction

@@ -15,14 +15,13 @@ import pytest
 
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, INF, Elements
-from penstock.memory.api import scene_of
+from penstock.memory.api import context_of
 from penstock.memory.report import MemoryVerdict
-from penstock.physical.local import LocalPipeline
 from penstock.punctuation.closings import Closings
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.state.compaction import merge
-from penstock.state.store import MemoryStore
+from penstock.testing.local_pipeline import LocalPipeline, MemoryStore
 from tests.memory.verdict_cases import SOURCES, cases, verdict
 
 pytestmark = pytest.mark.long
@@ -39,7 +38,7 @@ BOUNDED = [(case, found) for case, found in JUDGED if found.bounded and found.op
 def plan_of(sql: str) -> p.Node:
     *definitions, query = parse(sql)
     assert isinstance(query, s.Query)
-    plan = scene_of(SOURCES).after(definitions).plan(query)
+    plan = context_of(SOURCES).after(definitions).plan(query)
     assert plan is not None
     return plan
 

@@ -14,7 +14,7 @@ from penstock.algebra.closing import with_closing
 from penstock.algebra.expr import Call, Column, Expr, Literal, compare
 from penstock.algebra.times import shifted
 from penstock.element import INF, Elements, intervals
-from penstock.physical.local import LocalPipeline
+from penstock.testing.local_pipeline import LocalPipeline
 from penstock.testing.local_runs import assert_one_case_agrees_with_reference
 from penstock.testing.random_streams import HORIZON, Stream
 

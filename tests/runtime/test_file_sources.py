@@ -25,8 +25,7 @@ from penstock.ingest.file_sources.options import check_needed
 from penstock.ingest.file_sources.records import empty
 from penstock.ingest.file_sources.text_columns import taken
 from penstock.ingest.fitting import fit_values, optional
-from penstock.ingest.text_values import TextValues
-from penstock.ingest.time_patterns import TimePattern
+from penstock.ingest.text_values import TextValues, TimePattern
 
 TS = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema([("k", pa.string()), ("v", pa.int32()), ("d", pa.float64()), ("t", TS)])

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pytest
 
 from penstock.ingest import socket_source
-from penstock.ingest.lines import record_of
-from penstock.ingest.rejected import Rejected
+from penstock.ingest.fitting import Rejected
 from penstock.ingest.socket_source import Listener
+from penstock.ingest.text_values import record_of
 from penstock.testing.local_session import local_session
 
 SCHEMA = pa.schema([("k", pa.string()), ("v", pa.int32())])

@@ -8,7 +8,7 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from penstock.element import INF, Elements, concat, logical
+from penstock.element import INF, Elements, concat
 from penstock.execution.task import RoundTask, StepSpec, hash_range
 from penstock.physical.program import Program
 from penstock.runtime import maintenance
@@ -18,6 +18,7 @@ from penstock.state.compaction import Use
 from penstock.state.manifest import AreaState
 from penstock.state.run import AreaSpec, owned, sorted_run
 from penstock.state.store import FileStore, RunRef
+from penstock.testing.logical_streams import logical
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string())])
 AREAS = {

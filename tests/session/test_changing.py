@@ -14,8 +14,8 @@ import pytest
 
 from penstock.errors import PenstockError, PlanError
 from penstock.ingest.connectors import StreamFeed
-from penstock.ingest.lines import record_of
 from penstock.ingest.sources import SourceDefinition
+from penstock.ingest.text_values import record_of
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.testing.local_session import local_session

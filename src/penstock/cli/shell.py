@@ -24,7 +24,7 @@ from penstock.cli.printing import InputError, print_error, print_result
 from penstock.cli.running import progress_line
 from penstock.cli.waiting import finished
 from penstock.errors import PenstockError
-from penstock.ingest.lines import record_of
+from penstock.ingest.text_values import record_of
 from penstock.ingest.times import shown, time_of
 from penstock.session.commands import Commands
 from penstock.session.results import Result

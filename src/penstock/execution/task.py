@@ -3,6 +3,10 @@
 A task owns a range of hashes. It opens the runs that hold rows of its range, runs the operators of
 the round, writes what they remember and publish into segments, and sends results on to other
 tasks. It reports in one row which runs it wrote: until the driver commits them, they do not exist.
+
+Runs of an area are merged here, in this step or in several. Law: at every commit a row is either in
+a part of what is being made or still in the run that it came in, never in both. Rows go over in the
+order of their hashes; a run that is not yet through keeps those from some hash on.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,7 +25,6 @@ import pyarrow as pa
 from penstock import record, sorting
 from penstock.element import INF, Elements, concat
 from penstock.errors import PenstockError
-from penstock.execution.merging import Merge
 from penstock.execution.problems import Problem, first_problem, problem_of
 from penstock.physical.kernel import Kernel, Write
 from penstock.physical.program import (
@@ -38,9 +42,9 @@ from penstock.record import Hashes, Ints
 from penstock.state import changelog, compaction
 from penstock.state.area import Area
 from penstock.state.changelog import Block
-from penstock.state.compaction import Use, merge_in_parts
+from penstock.state.compaction import Use, merge_in_parts, rest_of, size_of
 from penstock.state.manifest import AreaState
-from penstock.state.run import AreaSpec, Run, owned, sorted_run, split_runs
+from penstock.state.run import AreaSpec, Run, owned, place_of, sorted_run, split_runs
 from penstock.state.store import ALL_HASHES, FileStore, RunRef, SegmentWriter, Writing
 
 _MOST_TOLD = 32
@@ -398,3 +402,49 @@ class RoundTask:
                     for task in range(self._spec.tasks)
                     if bounds[task] < bounds[task + 1]
                 }
+
+
+@dataclass(frozen=True)
+class Merge:
+    """With the rows of each run that the task owns."""
+
+    area: str
+    spec: AreaSpec
+    opened: tuple[tuple[RunRef, Run], ...]
+    owners: tuple[int, int]
+
+    @property
+    def runs(self) -> list[Run]:
+        return [run for _, run in self.opened]
+
+    @cached_property
+    def size(self) -> int:
+        return size_of(self.runs)
+
+    @property
+    def into(self) -> str:
+        """The name of what they are being merged into since an earlier step, or none."""
+        return self.opened[0][0].into
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether it can be said by a range of hashes which rows of a run a task has left."""
+        low, high = self.owners
+        mine = all(low <= ref.owners[0] and ref.owners[1] <= high for ref, _ in self.opened)
+        return self.spec.order == "hash" and (mine or self.spec.owner is None)
+
+    def rest(self, into: str, since: int) -> Iterator[RunRef]:
+        """What is left of the runs when all hashes before this one have been merged."""
+        bounds = self.owners if self.spec.owner is None else ALL_HASHES
+        for ref, run in self.opened:
+            rows = len(run) - place_of(run.hashes, since)
+            if rows:
+                low, high = ref.hashes
+                hashes = max(low, since, bounds[0]), min(high, bounds[1])
+                yield replace(
+                    ref,
+                    statistics=rest_of(ref.statistics, rows, hashes[0]),
+                    owners=hashes if self.spec.owner is None else ref.owners,
+                    hashes=hashes,
+                    into=into,
+                )

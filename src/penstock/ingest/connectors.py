@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 
 from penstock.errors import PlanError
+from penstock.execution.spark_errors import objection, unreadable
 from penstock.ingest.file_sources.batch import FileFormat, check_columns, format_of
 from penstock.kinds import kind
 
@@ -39,8 +40,6 @@ class StreamFeed:
         from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
         from pyspark.sql.pandas.types import from_arrow_schema
-
-        from penstock.execution.spark_errors import objection, unreadable
 
         if self.files() is not None:  # whose options must be known
             check_columns(self.format, schema)

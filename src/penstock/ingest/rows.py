@@ -16,13 +16,15 @@ from pyarrow.dataset import ParquetFileFormat, dataset
 
 from penstock.errors import ArgumentError, PlanError, brief
 from penstock.ingest.file_sources.batch import FileBatch
-from penstock.ingest.fitting import convertible, is_optional, sql_type
-from penstock.ingest.rejected import (
+from penstock.ingest.fitting import (
     Fitted,
     Rejected,
+    convertible,
     fitted_columns,
     fitted_values,
+    is_optional,
     row_text,
+    sql_type,
 )
 
 if TYPE_CHECKING:

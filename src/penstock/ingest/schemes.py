@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from penstock import record
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF
-from penstock.execution.evaluation import with_columns
+from penstock.execution.expressions import with_columns
 from penstock.ingest.sources import Ingest, SourceDefinition, event_times
 from penstock.ingest.times import ticks
 from penstock.punctuation import Constant, Punctuation, Range, text

@@ -20,8 +20,8 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.errors import PlanError
-from penstock.ingest.lines import record_of
-from penstock.ingest.rejected import Rejected, fitted_values, shortened
+from penstock.ingest.fitting import Rejected, fitted_values, shortened
+from penstock.ingest.text_values import record_of
 
 logger = logging.getLogger("penstock")
 _GATHER_SECONDS = 0.1

@@ -27,13 +27,13 @@ from penstock.errors import PenstockError, PlanError
 from penstock.execution.problems import Problem, first_problem, problem_of
 from penstock.execution.task import hash_range, task_of
 from penstock.ingest.connectors import Feed
-from penstock.ingest.fitting import optional
-from penstock.ingest.rejected import (
+from penstock.ingest.fitting import (
     ORIGIN,
     ErrorPolicy,
     Rejected,
     few,
     fitted_columns,
+    optional,
     origin_of,
     refused_in,
     rejected_area,

@@ -314,18 +314,3 @@ class Closure:
             if isinstance(e, int) or not (self.equal(x, e) or self.equal(e, y)):
                 return True
         return False
-
-    def without_redundancy(self) -> frozenset[Atom]:
-        """The equalities and the inequalities of P+ that are not redundant: they imply P+."""
-        return frozenset(
-            atom
-            for atom in self.atoms()
-            if atom.comparison is Comparison.EQUAL or not self.redundant(atom)
-        )
-
-    def totally_orders(self, elements: Collection[Element]) -> bool:
-        """Of every two elements, P+ says which is smaller or that they are equal."""
-        return all(
-            self.less(x, y) or self.less(y, x) or self.equal(x, y)
-            for x, y in combinations(elements, 2)
-        )

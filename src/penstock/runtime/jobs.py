@@ -24,10 +24,8 @@ from penstock import record
 from penstock.algebra.expr import Expr, columns
 from penstock.element import Elements
 from penstock.execution import wire
-from penstock.execution.evaluation import with_columns, with_stages
-from penstock.execution.expressions import text, to_sql
+from penstock.execution.expressions import staged, text, to_sql, with_columns, with_stages
 from penstock.execution.settings import session_for
-from penstock.execution.staging import staged
 from penstock.execution.task import Report, RoundTask, StepSpec
 from penstock.ingest.file_sources.batch import FileBatch
 from penstock.ingest.file_sources.splits import as_pattern

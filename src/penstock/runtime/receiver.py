@@ -21,7 +21,7 @@ from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF
 from penstock.errors import PlanError
 from penstock.ingest.file_sources.batch import FileBatch
-from penstock.ingest.rejected import Rejected
+from penstock.ingest.fitting import Rejected
 from penstock.ingest.rows import completed, parquet_of, taken
 from penstock.ingest.schemes import (
     NO_MARKS,

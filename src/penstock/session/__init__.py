@@ -12,7 +12,8 @@ decorator: views as decorated functions        query: SELECTs put together by me
 from penstock.session.decorator import view
 from penstock.session.query import Query
 from penstock.session.results import Result
-from penstock.session.session import Session, View, connect
+from penstock.session.session import Session, connect
 from penstock.session.source import Source
+from penstock.session.views import View
 
 __all__ = ["Query", "Result", "Session", "Source", "View", "connect", "view"]

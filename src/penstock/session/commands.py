@@ -21,13 +21,13 @@ from penstock.ingest.rows import arrow_schema, fitted, schema_of
 from penstock.ingest.sources import SourceDefinition
 from penstock.ingest.times import time_types
 from penstock.memory.api import verdict
-from penstock.memory.check_context import Scene
+from penstock.memory.check_context import CheckContext
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
 from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
-from penstock.rewrite import rewrite
+from penstock.rewrite import Rewritten, trace
 from penstock.session.catalog import catalog_of, check_unused
 from penstock.session.dependents import dependents_on
 from penstock.session.descriptions import columns_of, described, explained, explained_rules
@@ -289,20 +289,21 @@ class Commands:
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self.define_constants(bound)
         said = in_order(bound.plan, self._engine)
-        alone = plan = self.rewritten(said)
+        alone = self.rewritten(said)
+        plan = alone.plan
         expiry = self.expiry(statement)
         apart = statement.from_now or self._session.shared_views.are_off(expiry)
         if not apart:
             plan = self._session.shared_views.share(said, alone).plan
-        self.check_memory(statement, alone)
+        self.check_memory(statement, alone.plan)
         reads = columns_read(query, self._catalog)
         written = as_created(statement)
         definition = ViewDefinition(plan, bound.key, written, expiry, said, apart, reads)
         self._engine.define(name, definition, statement.from_now)
-        return " ".join([f"View {name} is created.", *waits_for(alone)])
+        return " ".join([f"View {name} is created.", *waits_for(alone.plan)])
 
-    def rewritten(self, plan: Node) -> Node:
-        return rewrite(plan, self._engine.options.rules_off)
+    def rewritten(self, plan: Node) -> Rewritten:
+        return trace(plan, self._engine.options.rules_off)
 
     def expiry(self, of: s.Query | s.CreateView) -> Strategy:
         """How a view is to expire tuples: by its options, or by the session's."""
@@ -420,7 +421,7 @@ class Commands:
         self, of: s.Query | s.CreateView, most_repairs: int = MOST_REPAIRS
     ) -> MemoryVerdict:
         query = of if isinstance(of, s.Query) else of.query
-        scene = Scene(
+        scene = CheckContext(
             self._catalog, self._analyser, declared_by(self._engine, lambda: self._analyser)
         )
         return verdict((of,), scene, tuple(self._views_below(query)), most_repairs)

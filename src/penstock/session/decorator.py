@@ -7,7 +7,8 @@ from collections.abc import Callable
 from penstock.boundary import public
 from penstock.errors import PlanError
 from penstock.session.query import Query
-from penstock.session.session import Session, View
+from penstock.session.session import Session
+from penstock.session.views import View
 
 
 @public

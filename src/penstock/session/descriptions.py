@@ -157,7 +157,7 @@ def explained_rules(
     said: Node, rules_off: Collection[str], expiry: Strategy, chooser: Chooser
 ) -> str:
     """A plan as it was written, as it was rewritten and by which rules, and what would run."""
-    plan, fired = trace(said, rules_off)
+    plan, fired, _ = trace(said, rules_off)
     found = explained(plan, expiry, chooser)
     if not fired:
         return found

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from penstock.algebra.plan import Node, project
+from penstock.algebra.plan import project
 from penstock.element import BEGIN
 from penstock.errors import PenstockError, PlanError, UnsupportedError
 from penstock.ingest.connectors import StreamFeed
@@ -24,6 +24,7 @@ from penstock.output.definitions import ViewDefinition
 from penstock.punctuation import text
 from penstock.punctuation.closings import Entry
 from penstock.punctuation.schemes import Never, Scheme
+from penstock.rewrite import Rewritten
 from penstock.runtime.replacement import Replacement, redefined
 from penstock.session.catalog import catalog_of, check_unused
 from penstock.session.dependents import all_dependents_on, dependents_on
@@ -51,7 +52,7 @@ class _Bound:
     """A view as it is bound: its definition, and what it says by itself, rewritten."""
 
     definition: ViewDefinition | ClockView
-    alone: Node | None = None
+    alone: Rewritten | None = None
 
     def says(self, other: _Bound) -> bool:
         """Whether it says the same as another one, whatever it was written as."""
@@ -59,7 +60,10 @@ class _Bound:
         if isinstance(mine, ClockView) or isinstance(theirs, ClockView):
             same_kind = isinstance(mine, ClockView) and isinstance(theirs, ClockView)
             return same_kind and mine.points == theirs.points  # type: ignore[union-attr]
-        return (self.alone, mine.key, mine.expiry) == (other.alone, theirs.key, theirs.expiry)
+        if self.alone is None or other.alone is None:
+            return self.alone is other.alone
+        one, another = self.alone.plan, other.alone.plan
+        return (one, mine.key, mine.expiry) == (another, theirs.key, theirs.expiry)
 
 
 class Changes:
@@ -94,7 +98,7 @@ class Changes:
             return Result(f"View {name} says this already; nothing is to be done.")
         self._check_sinks(name, old, found.definition, complaints)
         if found.alone is not None:
-            self._commands.check_memory(statement, found.alone)
+            self._commands.check_memory(statement, found.alone.plan)
         change = self._change(name, readers, found, statement.from_now, [name, *readers])
         try:
             self._engine.replace(name, change)
@@ -181,7 +185,7 @@ class Changes:
         alone = self._commands.rewritten(said)
         expiry = self._commands.expiry(statement)
         known = reads or columns_read(statement.query, catalog)
-        definition = ViewDefinition(alone, bound.key, written, expiry, said, False, known)
+        definition = ViewDefinition(alone.plan, bound.key, written, expiry, said, False, known)
         return _Bound(definition, alone)
 
     def _shared(self, found: _Bound, from_now: bool) -> ViewDefinition | ClockView:
@@ -350,7 +354,7 @@ class Changes:
         entries = tuple(_wider(before, source, wider))
         others = {**self._knowing(), **self._wider_streams(source, wider)}
         self._engine.alter(wider, others, entries)
-        self._session.altered(source.name)
+        self._session.attachments.altered(source.name)
         return Result(f"Source {source.name} has a column {column}. It is NULL in the rows so far.")
 
     def _wider_streams(
@@ -412,7 +416,7 @@ class Changes:
         wider = replace(source, schema=schema)
         self._check_feed(wider, complaints, statement.column)
         readers = self._retyped(wider, complaints, statement)
-        self._session.altered(source.name)
+        self._session.attachments.altered(source.name)
         now = f"Column {name} of {source.name} is now {shown(after)}."
         return Result(now + _with_it(readers))
 

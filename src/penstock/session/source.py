@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.boundary import public
 from penstock.element import INF
-from penstock.ingest import checkpoints
-from penstock.ingest.connectors import StreamFeed
-from penstock.ingest.file_sources.batch import FileBatch
-from penstock.ingest.file_sources.listing import files_of
-from penstock.ingest.rejected import rejected_area
+from penstock.ingest.fitting import rejected_area
 from penstock.ingest.rows import columns_of, table_of
 from penstock.ingest.sources import IngestReport, late_area
 from penstock.ingest.times import Time, ticks, time_of
@@ -75,55 +70,8 @@ class Source:
 
     def attach(self, rows: DataFrame, **trigger: Any) -> StreamingQuery:
         """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""
-        given, checkpoint = self._engine.source(self.name).given, self._checkpoint()
-
-        def receive(batch: DataFrame, number: int) -> IngestReport:
-            return self._engine.receive_rows(self.name, batch, number)
-
-        return self._attach(columns_of(rows, given), checkpoint, receive, trigger)
-
-    def _attach_feed(self, feed: StreamFeed, **trigger: Any) -> StreamingQuery:
-        """Receive what a feed brings. Tasks read files themselves: Spark but says which."""
-        definition = self._engine.source(self.name)
-        rows, format = feed.rows(self._session.spark, definition.given), feed.files()
-        if format is None:
-            return self.attach(rows, **trigger)
-        checkpoint = self._checkpoint()
-
-        def receive(batch: DataFrame, number: int) -> IngestReport:
-            files = FileBatch.of(format, definition.given, files_of(checkpoint, number))
-            return self._engine.receive_files(self.name, files, number)
-
-        return self._attach(rows, checkpoint, receive, trigger)
-
-    def _attach(
-        self,
-        rows: DataFrame,
-        checkpoint: Path,
-        take: Callable[[DataFrame, int], IngestReport],
-        trigger: Mapping[str, Any],
-    ) -> StreamingQuery:
-        engine, name = self._engine, self.name
-
-        def receive(batch: DataFrame, number: int) -> None:
-            checkpoints.check_next(checkpoint, name, engine.source_state(name), number)
-            report = take(batch, number)
-            self._runner.wake(report.accepted)
-
-        writer = rows.writeStream.foreachBatch(receive)
-        writer = writer.queryName(f"penstock {name}")
-        if trigger:
-            writer = writer.trigger(**trigger)
-        query = writer.option("checkpointLocation", str(checkpoint)).start()
-        self._session.stop_in_the_end(name, query)
-        return query
-
-    def _checkpoint(self) -> Path:
-        """Where Spark's checkpoint is; an error where it is damaged or does not fit the log."""
-        state = self._engine.source_state(self._engine.source(self.name).name)
-        checkpoint = checkpoints.place_of(self._engine.directory, self.name, state)
-        checkpoints.check_whole(checkpoint, self.name, state)
-        return checkpoint
+        source = self._engine.source(self.name)
+        return self._session.attachments.attach(source, rows, trigger)
 
     def advance(self, to: Time) -> None:
         """A heartbeat: no more rows before `to`."""

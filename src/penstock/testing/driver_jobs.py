@@ -17,7 +17,7 @@ import pyarrow as pa
 from penstock import record
 from penstock.algebra.expr import Column, Expr, columns, substitute
 from penstock.element import Elements, concat
-from penstock.execution.evaluation import with_columns
+from penstock.execution.expressions import with_columns
 from penstock.execution.task import Report, RoundTask, StepSpec
 from penstock.ingest.sources import Ingest, IngestReport
 from penstock.physical.program import Edge

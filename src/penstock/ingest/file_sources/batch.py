@@ -30,8 +30,7 @@ from penstock.ingest.file_sources.splits import (
     splits_of,
 )
 from penstock.ingest.file_sources.text_format import TextFormat
-from penstock.ingest.fitting import sql_type
-from penstock.ingest.rejected import REFUSED, Rejected, fitted_values, refused
+from penstock.ingest.fitting import REFUSED, Rejected, fitted_values, refused, sql_type
 from penstock.ingest.text_values import TextValues, is_written
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"

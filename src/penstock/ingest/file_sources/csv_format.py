@@ -32,8 +32,7 @@ from penstock.ingest.file_sources.records import (
 )
 from penstock.ingest.file_sources.splits import Split, UnreadableFileError, lines_of
 from penstock.ingest.file_sources.text_columns import taken
-from penstock.ingest.fitting import is_optional
-from penstock.ingest.rejected import shortened
+from penstock.ingest.fitting import is_optional, shortened
 from penstock.ingest.text_values import TextValues
 from penstock.record import Mask
 

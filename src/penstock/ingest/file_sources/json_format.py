@@ -30,8 +30,7 @@ from penstock.ingest.file_sources.records import (
 )
 from penstock.ingest.file_sources.splits import Split, UnreadableFileError, lines_of
 from penstock.ingest.file_sources.text_columns import taken
-from penstock.ingest.fitting import fit
-from penstock.ingest.rejected import row_text, shortened
+from penstock.ingest.fitting import fit, row_text, shortened
 from penstock.ingest.text_values import TextValues, from_json
 from penstock.record import Mask
 

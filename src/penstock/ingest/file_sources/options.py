@@ -7,8 +7,7 @@ from typing import TypeAlias
 
 from penstock.algebra.calendar import zone_named
 from penstock.errors import PlanError
-from penstock.ingest.text_values import TextValues
-from penstock.ingest.time_patterns import TimePattern
+from penstock.ingest.text_values import TextValues, TimePattern
 from penstock.sql.text import closest
 
 Options: TypeAlias = Mapping[str, str]

@@ -13,8 +13,14 @@ import pyarrow.parquet as pq
 from penstock.ingest.file_sources.options import checked
 from penstock.ingest.file_sources.records import Records, present
 from penstock.ingest.file_sources.splits import Split, UnreadableFileError, unreadable
-from penstock.ingest.fitting import convertible, sql_type
-from penstock.ingest.rejected import Rejected, fitted_columns, row_text, shortened
+from penstock.ingest.fitting import (
+    Rejected,
+    convertible,
+    fitted_columns,
+    row_text,
+    shortened,
+    sql_type,
+)
 from penstock.record import Ints
 
 _ROWS = 1 << 17

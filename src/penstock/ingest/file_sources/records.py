@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from penstock.ingest.fitting import is_optional
-from penstock.ingest.rejected import Rejected, fitted_values, shortened
+from penstock.ingest.fitting import Rejected, fitted_values, is_optional, shortened
 from penstock.record import Ints, Mask
 
 Values: TypeAlias = list[Any] | ValueError

@@ -22,7 +22,7 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 
-from penstock.ingest.rejected import shortened
+from penstock.ingest.fitting import shortened
 
 SIZE = 128 << 20
 _BLOCK = 4 << 20

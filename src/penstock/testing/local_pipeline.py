@@ -6,9 +6,11 @@ when to compact it.
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -24,10 +26,36 @@ from penstock.physical.kernels.sync import ToPoints
 from penstock.physical.lower import Graph, Operator
 from penstock.state.area import Area
 from penstock.state.compaction import choose, merge
-from penstock.state.run import AreaSpec, sorted_run
-from penstock.state.store import MemoryStore, RunRef, Store
+from penstock.state.run import AreaSpec, Run, sorted_run
+from penstock.state.store import RunRef, Stretch
 
 _LANE = "lane"
+
+
+class Store(Protocol):
+    """Writes, opens and deletes runs."""
+
+    def write(self, run: Run) -> RunRef: ...
+    def open(self, spec: AreaSpec, ref: RunRef) -> Run: ...
+    def delete(self, ref: RunRef) -> None: ...
+
+
+class MemoryStore:
+    """Runs that are kept in memory, for tests of kernels."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, Run] = {}
+
+    def write(self, run: Run) -> RunRef:
+        ref = RunRef(uuid.uuid4().hex, Stretch(), Stretch(), run.statistics)
+        self._runs[ref.name] = run
+        return ref
+
+    def open(self, spec: AreaSpec, ref: RunRef) -> Run:
+        return self._runs[ref.name]
+
+    def delete(self, ref: RunRef) -> None:
+        del self._runs[ref.name]
 
 
 @dataclass
