@@ -39,8 +39,8 @@ SELECT percentile_cont(0.3) WITHIN GROUP (ORDER BY v DESC) AS c FROM a;
 SELECT percentile(v, 0.3) AS c, median(v) AS d FROM a;
 SELECT avg(d) AS a, sum(d) AS b, max(d) AS c FROM a;
 SELECT try_sum(v) AS c, try_avg(v) AS d, try_sum(DISTINCT d) AS f, try_avg(d) AS g FROM a;
-SELECT k, try_sum(9223372036854775800 + v) AS c, TRY_SUM(d) FILTER (WHERE t > 2) AS f FROM a GROUP BY k;
-SELECT try_sum(CAST(v AS DECIMAL(38, 0)) * 9999999999999999999999999999999999999) AS c FROM a;
+SELECT k, try_sum(9223372036854775700 + v) AS c, TRY_SUM(d) FILTER (WHERE t > 2) AS f FROM a GROUP BY k;
+SELECT k, try_sum(CAST(60000000000000000000000000000000000000 AS DECIMAL(38, 0))) AS c FROM a GROUP BY k;
 SELECT try_sum(v) AS c, try_avg(d) AS f FROM e JOIN a ON e.k = a.k;
 -- REFUSED
 SELECT try_sum(s) AS c FROM a;
