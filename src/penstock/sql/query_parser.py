@@ -83,6 +83,8 @@ BUILDING = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 class QueryParser(SelectParser):
+    """Parses queries."""
+
     NO_PAREN_FUNCTION_PARSERS: t.ClassVar = {
         **SelectParser.NO_PAREN_FUNCTION_PARSERS,
         "ANY": lambda self: self._parse_any(),
