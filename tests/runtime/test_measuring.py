@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from penstock.element import INF
 from penstock.physical.program import Program
-from penstock.runtime import measuring
 from penstock.runtime.measuring import Delays, Measures, seconds_of
 from penstock.runtime.task import Report
 from penstock.testing import local_session
@@ -40,7 +40,7 @@ def test_the_sample_of_many_delays_is_as_good_at_any_place() -> None:
 
 def test_a_delay_is_counted_from_when_time_was_heard_of(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter((100.0, 101.0, 105.0))
-    monkeypatch.setattr(measuring.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     measures = Measures()
     for event in (10, 12, 11, 12, INF):  # time does not go back, and does not come to its end
         measures.heard(event)
@@ -56,7 +56,7 @@ def test_at_the_end_of_time_the_last_that_was_heard_of_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = iter((1.0, 2.0))
-    monkeypatch.setattr(measuring.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
     measures = Measures()
     measures.heard(10)
     measures.stepped(NOTHING, [Report(times={"v": [4, 20, 4]})], w1=INF)
@@ -78,7 +78,9 @@ def test_tuples_are_counted_at_each_operator(tmp_path: Path) -> None:
         """)
         db.source("s").append([(1, 10, 1), (1, 20, 2), (2, 5, 3)])
         db.step()  # up to 3
-        (first,) = by_kind(db.last_progress["operators"], db.metrics()["operators"], "GroupAgg")
+        progress = db.last_progress
+        assert progress is not None
+        (first,) = by_kind(progress["operators"], db.metrics()["operators"], "GroupAgg")
         db.source("s").append([(1, 10, 4), (1, 20, 9), (2, 5, 20)])
         db.step()  # up to 20
         found = db.metrics()["operators"]
