@@ -8,16 +8,17 @@ from random import Random
 import pyarrow as pa
 import pytest
 
-from penstock.element import INF, Elements, concat, logical
+from penstock.element import INF, Elements, concat
+from penstock.execution.task import RoundTask, StepSpec, hash_range
 from penstock.physical.program import Program
-from penstock.runtime import upkeep
-from penstock.runtime.effects import alive
-from penstock.runtime.task import RoundTask, StepSpec, hash_range
+from penstock.runtime import maintenance
+from penstock.runtime.step_commit import alive
 from penstock.state import compaction
 from penstock.state.compaction import Use
 from penstock.state.manifest import AreaState
 from penstock.state.run import AreaSpec, owned, sorted_run
 from penstock.state.store import FileStore, RunRef
+from penstock.testing.logical_streams import logical
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string())])
 AREAS = {
@@ -67,7 +68,7 @@ def step_of(area: AreaSpec, refs: list[RunRef], frontier: int, tasks: int, most:
         frontier + 1,
         tasks,
         areas,
-        upkeep.compactions(areas, {"a": frontier}, tasks, {}, {"a": Use(10, 1)}),
+        maintenance.compactions(areas, {"a": frontier}, tasks, {}, {"a": Use(10, 1)}),
         kept={"a": area},
         merging=most,
     )

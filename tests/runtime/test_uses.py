@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from penstock.execution.task import Report
 from penstock.physical.program import view_area
-from penstock.runtime import upkeep
-from penstock.runtime.task import Report
-from penstock.runtime.upkeep import MERGED_PER_BYTE, bytes_to_merge
+from penstock.runtime import maintenance
+from penstock.runtime.maintenance import MERGED_PER_BYTE, bytes_to_merge
 from penstock.state.compaction import PART, Use
 from penstock.testing import local_session
 
@@ -25,8 +25,8 @@ def test_a_report_says_what_was_written_and_looked_up(
         seen.extend(told := list(reports))
         return _used(before, told)
 
-    _used = upkeep.used
-    monkeypatch.setattr(upkeep, "used", used)
+    _used = maintenance.used
+    monkeypatch.setattr(maintenance, "used", used)
     with local_session(tmp_path) as db:
         db.sql("CREATE SOURCE s (k INT, v INT, t INT) EVENT TIME t")
         db.sql("CREATE VIEW sums AS SELECT k, sum(v) AS x FROM s [RANGE 9] GROUP BY k")
@@ -53,6 +53,6 @@ def test_uses_add_up_over_tasks_and_those_of_before_are_kept() -> None:
     second.used("a", 1, 4)
     second.used("idle", 0)
     before = {"a": Use(7, 7), "b": Use(5, 1), "idle": Use(2, 0)}
-    uses = upkeep.used(before, [first, second])
+    uses = maintenance.used(before, [first, second])
     assert uses == {"a": Use(111, 7), "b": Use(5, 1), "idle": Use(2, 0)}
     assert bytes_to_merge(uses, tasks=2) == PART + MERGED_PER_BYTE * 118 // 2
