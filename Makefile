@@ -11,8 +11,9 @@ LOG := $(VENV)/setup.log
 PEERS := flink pathway
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-punctuation docs test test-fast mutants check format bench-bounded bench-kernels \
-  bench-engine bench-expiry bench-punctuation bench-sharing bench-peers bench-nexmark release clean moved
+.PHONY: help demo demo-punctuation docs test test-fast mutants check format bench-bounded \
+  bench-kernels bench-engine bench-expiry bench-punctuation bench-sharing bench-peers bench-nexmark \
+  release clean moved
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-17s %s\n", $$1, $$2 }' Makefile

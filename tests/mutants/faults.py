@@ -200,7 +200,7 @@ def _running(node: ast.AST) -> Iterator[ast.AST]:
             yield from node.body
         case ast.AnnAssign():
             yield from filter(None, [node.value])
-        case ast.If(ast.Name("TYPE_CHECKING")):
+        case ast.If(ast.Name("TYPE_CHECKING")) | ast.keyword("strict"):
             pass
         case ast.Call(ast.Name("TypeVar" | "cast" | "isinstance")):
             yield from node.args[:1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -37,31 +38,31 @@ def test_the_sample_of_many_delays_is_as_good_at_any_place() -> None:
     assert shown["p99"] == pytest.approx(99_000, rel=0.01)
 
 
-def test_a_delay_is_counted_from_when_time_was_observed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delay_is_counted_from_when_time_was_heard_of(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = iter((100.0, 101.0, 105.0))
-    monkeypatch.setattr("penstock.runtime.metrics.time.monotonic", lambda: next(clock))
-    seen = Metrics()
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    metrics = Metrics()
     for event in (10, 12, 11, 12, INF):  # time does not go back, and does not come to its end
-        seen.observe_event_time(event)
-    seen.stepped(NOTHING, [Report(times={"v": [8, 11, 7]})], w1=13)
-    assert seen.delay("v") == {
+        metrics.observe_event_time(event)
+    metrics.stepped(NOTHING, [Report(times={"v": [8, 11, 7]})], w1=13)
+    assert metrics.delay("v") == {
         "event": {"average": 2.5, "p50": 2.5, "p99": pytest.approx(3.97), "max": 5},
         "seconds": {"average": 4.5, "p50": 4.5, "p99": pytest.approx(4.99), "max": 5.0},
     }
-    assert seen.delay("another") == {"event": {}, "seconds": {}}
+    assert metrics.delay("another") == {"event": {}, "seconds": {}}
 
 
-def test_at_the_end_of_time_the_last_that_was_observed_counts(
+def test_at_the_end_of_time_the_last_that_was_heard_of_counts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock = iter((1.0, 2.0))
-    monkeypatch.setattr("penstock.runtime.metrics.time.monotonic", lambda: next(clock))
-    seen = Metrics()
-    seen.observe_event_time(10)
-    seen.stepped(NOTHING, [Report(times={"v": [4, 20, 4]})], w1=INF)
-    delay = seen.delay("v")
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    metrics = Metrics()
+    metrics.observe_event_time(10)
+    metrics.stepped(NOTHING, [Report(times={"v": [4, 20, 4]})], w1=INF)
+    delay = metrics.delay("v")
     assert (delay["event"]["average"], delay["event"]["max"]) == (3.0, 6)
-    assert delay["seconds"]["max"] == 1.0, "20 was not observed"
+    assert delay["seconds"]["max"] == 1.0, "nobody has heard of 20"
 
 
 def test_seconds_add_up_over_tasks() -> None:
@@ -77,8 +78,9 @@ def test_tuples_are_counted_at_each_operator(tmp_path: Path) -> None:
         """)
         db.source("s").append([(1, 10, 1), (1, 20, 2), (2, 5, 3)])
         db.step()  # up to 3
-        assert db.last_progress is not None
-        (first,) = by_kind(db.last_progress["operators"], db.metrics()["operators"], "GroupAgg")
+        progress = db.last_progress
+        assert progress is not None
+        (first,) = by_kind(progress["operators"], db.metrics()["operators"], "GroupAgg")
         db.source("s").append([(1, 10, 4), (1, 20, 9), (2, 5, 20)])
         db.step()  # up to 20
         found = db.metrics()["operators"]
