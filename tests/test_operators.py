@@ -19,9 +19,8 @@ NAMES = {operator.__name__ for operator in OPERATORS}
 
 SHAPES = {
     "memory/blocks.py: _closes": "the three operators of a block that time can close",
-    "memory/blocks.py: _rows": "a block, or NoBlockError",
     "memory/operators.py: _session_below": "sessions below filters and maps, or none",
-    "memory/joined.py: _read": "a product, or NoProductError",
+    "memory/products.py: product_of": "a product, or NoProductError",
     "memory/summaries.py: summaries_of": "a product under DISTINCT, or no summary",
     "physical/lower.py: _from": "groups that start by themselves, or not",
     "rewrite/bound_rank.py: bound_rank": "one rule",

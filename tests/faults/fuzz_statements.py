@@ -27,7 +27,7 @@ from penstock.algebra import codec
 from penstock.algebra.expr import Expr, Literal
 from penstock.boundary import entered
 from penstock.errors import PenstockError
-from penstock.memory.check_context import Scene
+from penstock.memory.check_context import CheckContext
 from penstock.memory.plans import operators_of
 from penstock.memory.values import Declared
 from penstock.physical.lower import Graph
@@ -187,7 +187,7 @@ def attempt(text: str) -> None:
                 scene.after([found])
 
 
-def _judge(of: s.Query | s.CreateView, scene: Scene) -> None:
+def _judge(of: s.Query | s.CreateView, scene: CheckContext) -> None:
     plan = scene.plan(of)
     if plan is None:
         return
@@ -199,9 +199,9 @@ def _judge(of: s.Query | s.CreateView, scene: Scene) -> None:
     Compiler(Graph()).add("v", plan, plan.unique_key())
 
 
-def _scene(found: s.Statement) -> Scene:
+def _scene(found: s.Statement) -> CheckContext:
     """Sources with the names that a statement reads, and the columns that it names."""
-    scene = Scene(Catalog({}, None), Guesses(), Declared())
+    scene = CheckContext(Catalog({}, None), Guesses(), Declared())
     for text in _sources(found):
         try:
             (definition,) = parse(text)

@@ -15,7 +15,7 @@ import pytest
 
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, INF, Elements
-from penstock.memory.api import scene_of
+from penstock.memory.api import context_of
 from penstock.memory.report import MemoryVerdict
 from penstock.punctuation.closings import Closings
 from penstock.sql import parse
@@ -38,7 +38,7 @@ BOUNDED = [(case, found) for case, found in JUDGED if found.bounded and found.op
 def plan_of(sql: str) -> p.Node:
     *definitions, query = parse(sql)
     assert isinstance(query, s.Query)
-    plan = scene_of(SOURCES).after(definitions).plan(query)
+    plan = context_of(SOURCES).after(definitions).plan(query)
     assert plan is not None
     return plan
 

@@ -6,7 +6,7 @@ The functions in `SIMPLE` are also evaluated outside Spark, with the same result
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -17,6 +17,8 @@ from penstock.errors import PlanError
 from penstock.kinds import kind
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
+MIRRORED = dict(zip(COMPARISONS, ("=", "<>", ">", ">=", "<", "<=", "<=>"), strict=True))
+"""What comparisons are with their sides exchanged."""
 ARITHMETIC = ("+", "-", "*", "/", "%")
 CHECKED = (*ARITHMETIC, "negative", "abs")
 """Functions of numbers that fail where a result does not fit its type; without ANSI it wraps."""
@@ -155,13 +157,18 @@ def read(*expressions: Expr | None) -> set[str]:
 
 def substitute(expr: Expr, by_name: Mapping[str, Expr]) -> Expr:
     """The expression with its columns replaced; names that are not in the mapping stay."""
+    return with_columns(expr, lambda column: by_name.get(column.name, column))
+
+
+def with_columns(expr: Expr, new: Callable[[Column], Expr]) -> Expr:
+    """The expression with each of its columns replaced."""
     match expr:
-        case Column(name):
-            return by_name.get(name, expr)
+        case Column():
+            return new(expr)
         case Call(function, args, kind):
-            return Call(function, tuple(substitute(arg, by_name) for arg in args), kind)
+            return Call(function, tuple(with_columns(arg, new) for arg in args), kind)
         case Inverse(value, function, kind):
-            return Inverse(substitute(value, by_name), function, kind)
+            return Inverse(with_columns(value, new), function, kind)
     return expr
 
 

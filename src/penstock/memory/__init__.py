@@ -18,6 +18,7 @@ check_context  what a query is judged against    api          penstock.check
 
 Summaries: what bounded joins run on.
 
-joined       products in the theory's words      summaries    what to keep of each stream
+products     products of streams in words of the theory
+joined       what is implied of them             summaries    what to keep of each stream
 rankings     which rows are enough
 """

@@ -11,7 +11,7 @@ import pyarrow as pa
 from penstock.algebra.times import TIMESTAMP
 from penstock.boundary import public
 from penstock.errors import PlanError, UnsupportedError
-from penstock.memory.check_context import Scene
+from penstock.memory.check_context import CheckContext
 from penstock.memory.plans import operators_of
 from penstock.memory.repairs import MOST_REPAIRS, Script, repairs
 from penstock.memory.report import MemoryVerdict, OperatorVerdict
@@ -38,28 +38,28 @@ def check(
     source has its event time in `ts`, an integer where `integer_time` says so. The text may define
     streams and views first; the verdict is on its last statement.
     """
-    scene = scene_of(sources or {}, integer_time, domains or {})
+    context = context_of(sources or {}, integer_time, domains or {})
     script = tuple(parse(sql))
     if not script:
         raise PlanError("There is no query to check: the text is empty.")
     try:
-        return verdict(script, scene)
+        return verdict(script, context)
     except AnalysisError as error:
         raise PlanError(str(error), context=script[-1].context()) from None
 
 
 def verdict(
-    script: Script, scene: Scene, given: Script = (), most_repairs: int = MOST_REPAIRS
+    script: Script, context: CheckContext, given: Script = (), most_repairs: int = MOST_REPAIRS
 ) -> MemoryVerdict:
     """The verdict on the last statement of a script.
 
-    `given` are definitions that the scene has already: a repair may change them, and shows those
+    `given` are definitions that the context has already: a repair may change them, and shows those
     that it does.
     """
 
     def judged(statements: Script) -> tuple[OperatorVerdict, ...]:
         last = _asked(statements[-1])
-        around = scene.after(statements[:-1])
+        around = context.after(statements[:-1])
         plan = around.plan(last)
         return () if plan is None else operators_of(plan, around.declared)
 
@@ -67,7 +67,7 @@ def verdict(
     operators = judged(own)
     found: list[str] = []
     if not all(operator.bounded for operator in operators):
-        for repaired in islice(repairs((*given, *own), scene, operators, judged), most_repairs):
+        for repaired in islice(repairs((*given, *own), context, operators, judged), most_repairs):
             shown = [x for x in repaired[:-1] if x not in given]
             found.append(";\n".join(map(to_sql, (*shown, repaired[-1]))))
     return MemoryVerdict(to_sql(own[-1]), operators, tuple(found))
@@ -85,11 +85,11 @@ def _asked(statement: s.Statement) -> s.Query | s.CreateView:
     )
 
 
-def scene_of(
+def context_of(
     sources: Mapping[str, str],
     integer_time: bool = False,
     domains: Mapping[str, object] = MappingProxyType({}),
-) -> Scene:
+) -> CheckContext:
     """What there is to read where there are only these sources."""
     analyser = LocalAnalyser()
     entries: dict[str, Entry] = {}
@@ -107,4 +107,4 @@ def scene_of(
         entries[name] = found
         assert found.time is not None
         time = found.plan.schema.field(found.time).type
-    return Scene(Catalog(entries, time), analyser, Declared())
+    return CheckContext(Catalog(entries, time), analyser, Declared())

@@ -7,15 +7,15 @@ import pyarrow as pa
 from penstock.algebra import sizes
 from penstock.algebra.cardinality import ONE, Bound, least, total
 from penstock.algebra.plan import Join, Node, Scan, Union
-from penstock.memory.values import Declared, Knowledge
+from penstock.memory.values import ColumnAnalysis, Declared
 from penstock.reasoning.printing import duration
 
 
-class Extents:
+class PlanCardinalities:
     """For each plan, how many records it has at one time, at most; each is found once."""
 
-    def __init__(self, knowledge: Knowledge) -> None:
-        self.knowledge = knowledge
+    def __init__(self, columns: ColumnAnalysis) -> None:
+        self.columns = columns
         self._found: dict[int, tuple[Node, Bound | None]] = {}
 
     def of(self, plan: Node) -> Bound | None:
@@ -28,7 +28,7 @@ class Extents:
 
     def values(self, plan: Node, names: tuple[str, ...]) -> Bound | None:
         """How many different values columns have."""
-        size = self.knowledge.of(plan).product(names)
+        size = self.columns.of(plan).product(names)
         if size is None:
             return None
         tables = any(f.text.startswith("rows") for p in size.products for f in p)
@@ -42,7 +42,7 @@ class Extents:
 
     def keys(self, plan: Node, key: tuple[str, ...]) -> Bound:
         """As many as there are keys, where nothing says how many that is."""
-        labels = self.knowledge.of(plan).labels
+        labels = self.columns.of(plan).labels
         return Bound(sizes.of(f"keys of {', '.join(labels[k] for k in key)}"), ("key",))
 
     def arriving(self, plan: Node, length: int, by: str) -> Bound:
@@ -56,19 +56,19 @@ class Extents:
         text = f"{rows} of {streams_text(plan)} {within(length, integer_time(plan))}"
         most = None
         if isinstance(plan, Scan):
-            most = self.knowledge.declared.most_rows(plan.name, max(length, 1))
+            most = self.columns.declared.most_rows(plan.name, max(length, 1))
         return Bound(sizes.of(text.replace("within", "in"), most), (by,))
 
 
-def has_few_values(plan: Node, known: Extents) -> bool:
+def has_few_values(plan: Node, known: PlanCardinalities) -> bool:
     """Whether the records of a stream differ in finitely many values: a count of each is enough."""
     names = tuple(plan.schema.names)
     return known.of(plan) is None and known.values(plan, names) is not None
 
 
-def extents() -> Extents:
+def undeclared_cardinalities() -> PlanCardinalities:
     """Of plans, for all that they say themselves."""
-    return Extents(Knowledge(Declared()))
+    return PlanCardinalities(ColumnAnalysis(Declared()))
 
 
 def streams(plan: Node) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from penstock.sql.text import Name
 
 
 @dataclass(frozen=True)
-class Scene:
+class CheckContext:
     """The catalog, the types and the promises that a query is judged with."""
 
     catalog: Catalog
@@ -39,14 +39,14 @@ class Scene:
         bound = bind_query(query, self.catalog, self.analyser, columns, unique=unique)
         return rewrite(bound.plan)
 
-    def after(self, statements: Iterable[s.Statement]) -> Scene:
-        """The scene when these have been carried out."""
-        scene = self
+    def after(self, statements: Iterable[s.Statement]) -> CheckContext:
+        """The context when these have been carried out."""
+        context = self
         for statement in statements:
-            scene = scene._after(statement)
-        return scene
+            context = context._after(statement)
+        return context
 
-    def _after(self, statement: s.Statement) -> Scene:
+    def _after(self, statement: s.Statement) -> CheckContext:
         match statement:
             case s.CreateSource():
                 return self._with_source(statement)
@@ -70,11 +70,11 @@ class Scene:
             context=statement.context(),
         )
 
-    def _with(self, name: Name, entry: Entry, time: pa.DataType | None = None) -> Scene:
+    def _with(self, name: Name, entry: Entry, time: pa.DataType | None = None) -> CheckContext:
         entries = {**self.catalog.entries, name.text: entry}
         return replace(self, catalog=Catalog(entries, time or self.catalog.time))
 
-    def _with_source(self, statement: s.CreateSource) -> Scene:
+    def _with_source(self, statement: s.CreateSource) -> CheckContext:
         schema, hidden = self._schema(statement.columns, statement), False
         if statement.event_time is None:
             schema, time, hidden = schema.append(pa.field("ts", TIMESTAMP)), "ts", True
@@ -86,10 +86,10 @@ class Scene:
         never_null = [c.name.text for c in statement.columns if not c.nullable]
         relation = _stream(name, schema, time, hidden, promise(condition, schema, never_null))
         rate = None if statement.rate is None else (statement.rate.rows, statement.rate.span.length)
-        scene = self._with(statement.name, relation, schema.field(time).type)
-        return replace(scene, declared=self.declared.coming(name, rate))
+        context = self._with(statement.name, relation, schema.field(time).type)
+        return replace(context, declared=self.declared.coming(name, rate))
 
-    def _with_stream(self, statement: s.CreateStream) -> Scene:
+    def _with_stream(self, statement: s.CreateStream) -> CheckContext:
         found = self.catalog.find(statement.source.text)
         source = found[1] if found else None
         if found is None or not isinstance(source, Relation) or source.kind != "source":
@@ -110,12 +110,12 @@ class Scene:
         if statement.sequence is not None:
             sequence = self._column(statement.sequence, names, statement)
         plan = tagged(source.plan, key, operation, hidden, sequence)
-        scene = self._with(statement.name, Relation("stream", plan, source.time, source.hidden))
+        context = self._with(statement.name, Relation("stream", plan, source.time, source.hidden))
         schema, complaints = source.plan.schema, Complaints(statement)
         condition = promised(domains(statement), schema, self.analyser, complaints)
         declared = self.declared.matching(found[0], condition)
         closing = closed_columns(statement, names)
-        return replace(scene, declared=declared.punctuated(found[0], closing))
+        return replace(context, declared=declared.punctuated(found[0], closing))
 
     def _schema(self, columns: tuple[s.ColumnDefinition, ...], statement: s.Statement) -> pa.Schema:
         fields = []

@@ -1,14 +1,9 @@
-"""Products of streams in the words of the theory, and back: attributes, what is implied, plans.
-
-Plans as products: streams without windows, a condition on their combinations, columns of them.
-Every column is an expression over the columns of the streams, which are named after the place of
-their stream: `0.a` is column a of the first.
-"""
+"""A product in the words of the theory, and back: attributes, what is implied of them, plans."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import permutations
@@ -27,140 +22,53 @@ from penstock.algebra.expr import (
     columns,
     compare,
     conjunction,
-    conjuncts,
     is_simple,
-    substitute,
+    with_columns,
 )
+from penstock.memory.products import NoProductError, Reader, unplaced
 from penstock.memory.query import Query, Stream
-from penstock.memory.values import connected, is_not_null, never_null, relied
+from penstock.memory.values import Declared
 from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element
 from penstock.reasoning.conditions import (
-    BOOLEANS,
     Condition,
     Every,
     TooManyPartsError,
-    Translation,
     attributes_of,
-    between,
-    excludes_null,
     is_conjunction,
     split,
     uncast,
 )
-
-
-class NoProductError(Exception):
-    """The plan is more than a selection and projection of a product of streams."""
-
-
-@dataclass
-class Product:
-    scans: list[p.Scan] = field(default_factory=list)
-    conditions: list[Expr] = field(default_factory=list)
-    columns: dict[str, Expr] = field(default_factory=dict)
-
-
-def product_of(plan: p.Node, *, as_set: bool = False) -> Product:
-    """The product that a plan is; where only the set of its rows matters, DISTINCT adds nothing."""
-    product = Product()
-    product.columns = _read(plan, product, as_set)
-    return product
-
-
-def _read(plan: p.Node, product: Product, as_set: bool) -> dict[str, Expr]:
-    match plan:
-        case p.Scan() if plan.is_stream:
-            place = len(product.scans)
-            product.scans.append(plan)
-            return {f.name: Column(placed(place, f.name), f.type) for f in plan.schema}
-        case p.Filter(source, predicate):
-            found = _read(source, product, as_set)
-            product.conditions += conjuncts(substitute(predicate, found))
-            return found
-        case p.Map(source, outputs):
-            found = _read(source, product, as_set)
-            return {name: substitute(value, found) for name, value in outputs}
-        case p.Join(left, right, "inner", on, where, None, None):
-            found = {**_read(left, product, as_set), **_read(right, product, as_set)}
-            for each in on:
-                equals = "<=>" if each.null_safe else "="
-                product.conditions.append(compare(equals, found[each.left], found[each.right]))
-            if where is not None:
-                product.conditions += conjuncts(substitute(where, found))
-            return found
-        case p.Distinct(source) if as_set:
-            return _read(source, product, as_set)
-    raise NoProductError
-
-
-def placed(place: int, column: str) -> str:
-    return f"{place}.{column}"
-
-
-def places(value: Expr) -> frozenset[int]:
-    """The streams that an expression reads."""
-    return frozenset(int(name.partition(".")[0]) for name in columns(value))
-
-
-def unplaced(value: Expr) -> Expr:
-    """An expression over one stream, in the stream's own columns."""
-    match value:
-        case Column(name, kind):
-            return Column(name.partition(".")[2], kind)
-        case Call(function, args, kind):
-            return Call(function, tuple(map(unplaced, args)), kind)
-    return value
-
+from penstock.reasoning.products import Rows, relations_of
 
 _COMPARED = ("<", "<=", "=", ">=", ">")
 
 
-@dataclass
-class Reader:
-    """Collects `filters` of each stream and `joins`, as expressions, and what the theory says of
-    them: conditions on one stream `alone`, of which some were `asked` and some are promised;
-    comparisons between streams, `atoms`; `mixed` attributes in other conditions between streams,
-    and the `choices` that these are; and `opaque` conditions on one stream, that are not said as
-    they are.
+class JoinedReader(Reader):
+    """Moreover collects `filters` of each stream and `joins`, as expressions.
+
+    `atoms` are comparisons between streams, `mixed` attributes in other conditions between them,
+    and `choices` what these say.
     """
 
-    translation: Translation = field(default_factory=Translation)
-    expressions: dict[Attribute, Expr] = field(default_factory=dict)
-    filters: dict[int, list[Expr]] = field(default_factory=dict)
-    alone: list[Condition] = field(default_factory=list)
-    atoms: list[Atom] = field(default_factory=list)
-    joins: list[Expr] = field(default_factory=list)
-    mixed: set[Attribute] = field(default_factory=set)
-    choices: list[Condition] = field(default_factory=list)
-    asked: list[Condition] = field(default_factory=list)
-    opaque: list[tuple[int, Expr]] = field(default_factory=list)
+    def __init__(self, product: Rows) -> None:
+        super().__init__(product, [str(i) for i in range(len(product.relations))], Declared())
+        self.filters: dict[int, list[Expr]] = {}
+        self.atoms: list[Atom] = []
+        self.joins: list[Expr] = []
+        self.mixed: set[Attribute] = set()
+        self.choices: list[Condition] = []
+        self.alone: list[Condition] = []
 
-    def attribute(self, value: Expr) -> Attribute:
-        """An expression over one stream, as an attribute of it."""
-        value = uncast(value)
-        found = places(value)
-        if len(found) != 1:
-            raise NoProductError
-        own = unplaced(value)
-        name = own.name if isinstance(own, Column) else f"{own} {fingerprint(own)}"
-        attribute = Attribute(str(next(iter(found))), name)
-        self._note_attribute(attribute, own)
-        return attribute
+    def name(self, place: int, value: Expr) -> str:
+        return value.name if isinstance(value, Column) else f"{value} {fingerprint(value)}"
 
-    def _note_attribute(self, attribute: Attribute, own: Expr) -> None:
-        if attribute in self.expressions:
-            return
-        self.expressions[attribute] = own
-        if pa.types.is_boolean(own.type):
-            self.alone.append(BOOLEANS.members(attribute))
-        match own:
-            case Call("%", (_, Literal(int() as period, _))) if period:
-                self.alone.append(between(attribute, 1 - abs(period), abs(period) - 1))
+    def compared(self, value: Expr) -> Attribute | None:
+        return self.attribute(value) if len(relations_of([value])) == 1 else None
 
     def stored(self, value: Expr) -> Expr:
         """An expression over one stream, in terms of its attribute."""
         core = uncast(value)
-        if not places(value):
+        if not relations_of([value]):
             return value
         if value == core:
             return Column(str(self.attribute(core)), core.type)
@@ -168,77 +76,47 @@ class Reader:
         return Call(value.function, (self.stored(value.args[0]),), value.type)
 
     def note(self, condition: Expr) -> None:
-        found = places(condition)
-        if len(found) > 1:
+        places = relations_of([condition])
+        if len(places) > 1:
             self._note_join(condition)
             return
-        place = next(iter(found), 0)
+        place = next(iter(places), 0)
         self.filters.setdefault(place, []).append(unplaced(condition))
-        said = self.translation.condition(condition, self._compared)
+        said = self.translation.condition(condition, self.compared)
         if said is not None:
             self.alone.append(said)
             self.asked.append(said)
         if not is_conjunction(said):
             self.opaque.append((place, condition))
 
-    def forget(self, streams: int) -> None:
+    def note_met(self, place: int, condition: Expr) -> None:
+        met = compare("<=>", condition, Literal(True, pa.bool_()))
+        self.held.append(Atom(self.attribute(met), Comparison.EQUAL, 1))
+
+    def forget(self) -> None:
         """Where all conditions together cannot be met: no row needs to be looked at."""
-        self.filters = {place: [Literal(False, pa.bool_())] for place in range(streams)}
+        never = Literal(False, pa.bool_())
+        self.filters = {place: [never] for place in range(len(self.scans))}
         self.atoms, self.joins, self.mixed = [], [], set()
 
-    def note_opaque(self, places: Collection[int]) -> None:
-        """Let some streams have an attribute for each condition that is not said as it is.
-
-        Else one occurrence of a stream would seem to do for another that is more particular.
-        """
-        for place, condition in self.opaque:
-            if place in places:
-                met = compare("<=>", condition, Literal(True, pa.bool_()))
-                self.alone.append(Atom(self.attribute(met), Comparison.EQUAL, 1))
-
-    def share(self, sources: Sequence[str]) -> None:
-        """Let all occurrences of a stream have the same attributes."""
-        for a, own in list(self.expressions.items()):
-            for place, source in enumerate(sources):
-                if source == sources[int(a.stream)]:
-                    self._note_attribute(Attribute(str(place), a.name), own)
-
-    def not_null(self, scans: Sequence[p.Scan]) -> frozenset[Attribute]:
+    def not_null(self) -> frozenset[Attribute]:
         """The attributes that are not NULL in rows that meet the conditions on their stream."""
-        found = []
-        for a, own in self.expressions.items():
-            promised = columns(own) <= never_null(scans[int(a.stream)])
-            plain = isinstance(own, Column) and promised
-            if plain or _is_met(own) or self._excludes_null(a):
-                found.append(a)
-        return frozenset(found)
-
-    def note_promised(self, place: int, scan: p.Scan, repeated: bool) -> None:
-        """What a source promises of the columns that matter; as a filter it would do nothing.
-
-        NULL keeps every promise, but no condition. So where a stream occurs again, that there are
-        conditions on a column counts by itself.
-        """
-        own = [a.name for a in self.expressions if a.stream == str(place)]
-        names = {f.name: Column(placed(place, f.name), f.type) for f in scan.schema}
-        for part in connected(relied(scan), own):
-            said = self.translation.condition(substitute(part, names), self._compared)
-            if said is not None:
-                self.alone.append(said)
-            for name in columns(part) - never_null(scan) if repeated else ():
-                if self._excludes_null(self.attribute(names[name])):
-                    self.opaque.append((place, is_not_null(names[name])))
-
-    def _excludes_null(self, attribute: Attribute) -> bool:
-        return any(excludes_null(said, attribute) for said in (*self.asked, *self.atoms))
+        return frozenset(
+            a
+            for a, own in self.expressions.items()
+            if (isinstance(own, Column) and own.name in self.declared.never_null(self.scan(a)))
+            or _is_met(own)
+            or self.excludes_null(a)
+        )
 
     def _note_join(self, condition: Expr) -> None:
         match condition:
             case Call(operator, (left, right)) if operator in _COMPARED:
-                atom = self.translation.condition(condition, self._compared)
+                atom = self.translation.condition(condition, self.compared)
                 stored = compare(operator, self.stored(left), self.stored(right))
                 if isinstance(atom, Atom) and is_simple(stored) and has_ranks(operator, left.type):
                     self.atoms.append(atom)
+                    self.asked.append(atom)
                     self.joins.append(stored)
                     return
         self._note_mixed(condition)
@@ -249,21 +127,18 @@ class Reader:
         if not is_simple(stored):
             raise NoProductError
         self.joins.append(stored)
-        said = self.translation.condition(condition, self._compared)
+        said = self.translation.condition(condition, self.compared)
         if said is not None:
             self.choices.append(said)
 
     def _by_stream(self, value: Expr) -> Expr:
-        if len(places(value)) == 1:
+        if len(relations_of([value])) == 1:
             self.mixed.add(self.attribute(value))
             return self.stored(value)
         match value:
             case Call(function, args, kind):
                 return Call(function, tuple(map(self._by_stream, args)), kind)
         return value
-
-    def _compared(self, value: Expr) -> Attribute | None:
-        return self.attribute(value) if len(places(value)) == 1 else None
 
 
 def _is_met(value: Expr) -> bool:
@@ -288,7 +163,7 @@ _BITS = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
 
 
 @dataclass(frozen=True)
-class Extreme:
+class BestValue:
     """An attribute of which the largest value matters, or the smallest."""
 
     attribute: Attribute
@@ -302,7 +177,7 @@ class Joined:
     An attribute is the column of its name wherever rows of several streams stand side by side.
     """
 
-    product: Product
+    product: Rows
     streams: tuple[Stream, ...]
     closure: Closure
     alone: Closure  # what the conditions on single streams imply by themselves
@@ -334,10 +209,10 @@ class Joined:
         """What a column of the output shows, if it is no constant."""
         return [a for a in self.select if str(a) in columns(self.outputs[output])]
 
-    def extreme(self, output: str, high: bool) -> Extreme:
+    def extreme(self, output: str, high: bool) -> BestValue:
         for attribute in self.attributes_of(output):
             if has_ranks("<", self.expressions[attribute].type):
-                return Extreme(attribute, high)
+                return BestValue(attribute, high)
         raise NoProductError
 
     def kept(self, stream: str) -> list[Attribute]:
@@ -347,7 +222,7 @@ class Joined:
 
     def folded(self, query: Query, closure: Closure) -> Joined:
         """The same of a query that does without some occurrences of a stream."""
-        renamed = {str(a): str(b) for a, b in zip(self.select, query.select, strict=True)}
+        renamed = dict(zip(map(str, self.select), map(str, query.select), strict=True))
         joins = frozenset(a for a in query.where if a.is_join and not _by_constants(closure, a))
         return replace(
             self,
@@ -357,7 +232,10 @@ class Joined:
             conditions=tuple(self._condition(atom) for atom in sorted(joins, key=str)),
             atoms=joins,
             known=self.known | self.compared,
-            outputs={name: _renamed(value, renamed) for name, value in self.outputs.items()},
+            outputs={
+                name: with_columns(value, lambda c: Column(renamed.get(c.name, c.name), c.type))
+                for name, value in self.outputs.items()
+            },
         )
 
     def _condition(self, atom: Atom) -> Expr:
@@ -373,14 +251,15 @@ class Joined:
         """
         place = int(stream)
         conditions = [*self.filters.get(place, ()), *self._implied(stream)]
-        source: p.Node = self.product.scans[place]
+        source = self.product.relations[place].plan
         if conditions:
             source = p.Filter(source, conjunction(tuple(conditions)))
         outputs = {str(a): self.expressions[a] for a in self.kept(stream)}
         for a in cut:
             outputs[str(a)] = _cut(self.expressions[a], *self.windows[a])
-        own = [name for name in summed if places(self.product.columns[name]) == {place}]
-        added = {name: unplaced(self.product.columns[name]) for name in own}
+        shown = self.product.outputs
+        own = [name for name in summed if relations_of([shown[name]]) == {place}]
+        added = {name: unplaced(shown[name]) for name in own}
         if not outputs:
             outputs[f"{place}.there"] = Literal(True, pa.bool_())
         return p.Map(source, (*outputs.items(), *added.items())), tuple(own)
@@ -419,39 +298,34 @@ class Joined:
         return named and not self.mixed and kinds.keys() <= there
 
 
-def joined(product: Product, names: Sequence[str]) -> Joined | None:
+def joined(product: Rows, names: Sequence[str]) -> Joined | None:
     """The product with these columns.
 
     None if too much depends on a condition between streams that does not just compare two columns.
     """
-    reader = Reader()
+    reader = JoinedReader(product)
     for condition in product.conditions:
         reader.note(condition)
-    sources = [scan.name for scan in product.scans]
-    repeated = {i for i, source in enumerate(sources) if sources.count(source) > 1}
-    outputs = {name: reader.stored(product.columns[name]) for name in names}
-    chosen = (product.columns[name] for name in names)
-    select = tuple(dict.fromkeys(reader.attribute(v) for v in chosen if places(v)))
-    for i, scan in enumerate(product.scans):
-        reader.note_promised(i, scan, repeated=i in repeated)
-    reader.note_opaque(repeated)
-    reader.share(sources)
-    named: dict[str, dict[str, None]] = {source: {} for source in sources}
-    for a in sorted(reader.expressions):
-        named[sources[int(a.stream)]][a.name] = None
-    streams = tuple(Stream(str(i), tuple(named[s]), s) for i, s in enumerate(sources))
+    outputs = {name: reader.stored(product.outputs[name]) for name in names}
+    chosen = (product.outputs[name] for name in names)
+    select = tuple(dict.fromkeys(reader.attribute(v) for v in chosen if relations_of([v])))
+    reader.note_promised()
+    reader.note_opaque()
+    reader.share()
+    streams = reader.streams(reader.expressions)
     attributes = [a for stream in streams for a in stream.attributes]
-    not_null = reader.not_null(product.scans)
+    not_null = reader.not_null()
     choices = [c for c in reader.choices if not_null.issuperset(attributes_of(c))]
     try:
-        parts = split(Every((*reader.alone, *reader.atoms, *choices))).parts
-        alone = split(Every(tuple(reader.alone))).parts
+        own = (*reader.held, *reader.alone)
+        parts = split(Every((*own, *reader.atoms, *choices))).parts
+        alone = split(Every(own)).parts
     except TooManyPartsError:
         return None
     never = not parts
     if never:
         parts = alone = (frozenset(),)
-        reader.forget(len(sources))
+        reader.forget()
     closure = Closure.hull([Closure(part, attributes) for part in parts])
     if not never and not all(map(closure.bounded, reader.mixed)):
         return None
@@ -514,15 +388,6 @@ def _compared(operator: str, left: Expr, right: Expr) -> Expr:
         wide = pa.int64()
         left, right = (e if e.type == wide else cast(e, wide) for e in (left, right))
     return compare(operator, left, right)
-
-
-def _renamed(value: Expr, names: Mapping[str, str]) -> Expr:
-    match value:
-        case Column(name, kind):
-            return Column(names.get(name, name), kind)
-        case Call(function, args, kind):
-            return Call(function, tuple(_renamed(arg, names) for arg in args), kind)
-    return value
 
 
 def _cut(value: Expr, low: int, high: int) -> Expr:

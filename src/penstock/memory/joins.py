@@ -30,6 +30,8 @@ from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison
 
 
 class Extreme(StrEnum):
+    """Which end of its values matters: the largest or the smallest."""
+
     MAX = "max"
     MIN = "min"
 

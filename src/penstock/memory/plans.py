@@ -16,12 +16,12 @@ from penstock.algebra.closing import Question, ends_needed, question, questions
 from penstock.algebra.expr import CLOSED, EARLIEST, LATEST, Call, Expr
 from penstock.memory import theory
 from penstock.memory.blocks import Block, block_of
-from penstock.memory.cardinality import Extents
+from penstock.memory.cardinality import PlanCardinalities
 from penstock.memory.operators import Operators
 from penstock.memory.query import Aggregate
 from penstock.memory.report import OperatorVerdict
 from penstock.memory.summaries import is_summarized, kept_of
-from penstock.memory.values import Declared, Knowledge
+from penstock.memory.values import ColumnAnalysis, Declared
 from penstock.reasoning.products import named
 
 
@@ -78,24 +78,24 @@ def _is_closed(leaf: Question, declared: Declared) -> bool:
 
 def operators_of(plan: p.Node, declared: Declared) -> tuple[OperatorVerdict, ...]:
     """What each operator of a plan that keeps anything has to keep."""
-    return tuple(dict.fromkeys(_Judge(declared).verdicts(plan)))
+    return tuple(dict.fromkeys(_PlanVerdicts(declared).verdicts(plan)))
 
 
-class _Judge:
+class _PlanVerdicts:
     def __init__(self, declared: Declared) -> None:
         self._declared = declared
-        self._knowledge = Knowledge(declared)
-        self._operators = Operators(Extents(self._knowledge))
+        self._columns = ColumnAnalysis(declared)
+        self._operators = Operators(PlanCardinalities(self._columns))
 
     def verdicts(self, plan: p.Node) -> Iterator[OperatorVerdict]:
         """One operator at a time; together only where that shows more."""
-        block = block_of(plan, self._declared, self._knowledge)
+        block = block_of(plan, self._declared, self._columns)
         own: list[OperatorVerdict] = []
         if block is not None:
             own = [v for v in map(self._verdict, reversed(block.nodes)) if v is not None]
         open_ones = [verdict for verdict in own if not verdict.bounded]
         if block is not None and (open_ones or is_summarized(plan)):
-            together = theory.judged(block, _label(own), _parts(plan, block))
+            together = theory.verdict_of(block, _label(own), _parts(plan, block))
             if together is not None and (together.bounded or not block.timed):
                 missing = next((v.missing for v in open_ones if v.missing is not None), None)
                 yield together if together.bounded else replace(together, missing=missing)

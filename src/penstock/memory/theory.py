@@ -25,7 +25,7 @@ from penstock.reasoning.conditions import Split, TooManyPartsError, split
 from penstock.reasoning.printing import listed
 
 
-def judged(
+def verdict_of(
     block: Block, operator: str, parts: tuple[tuple[Aggregate, ...], ...]
 ) -> OperatorVerdict | None:
     """What the theory says of a block; None where its condition has too many cases.

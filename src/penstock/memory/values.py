@@ -70,11 +70,10 @@ def reliable(parts: Iterable[Expr], never_null: Collection[str]) -> tuple[Expr, 
 
 def connected(parts: Iterable[Expr], names: Collection[str]) -> Iterator[Expr]:
     """The conditions on some columns, on those that these are compared with, and so on."""
-    known, left = set(names), list(parts)
-    while found := [part for part in left if columns(part) & known]:
-        left = [part for part in left if part not in found]
-        known.update(*map(columns, found))
-        yield from found
+    wanted = set(names)
+    for group, about in _connected(parts):
+        if group & wanted:
+            yield from about
 
 
 def is_not_null(column: Column) -> Expr:
@@ -155,7 +154,7 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Known:
+class ColumnValues:
     """What is known of the records of a plan, by column: values, conditions, what to call it."""
 
     schema: pa.Schema
@@ -190,37 +189,37 @@ class Known:
         return [self.labels[name] for name in names if name not in self.values]
 
 
-class Knowledge:
+class ColumnAnalysis:
     """For each plan, which values its columns can take; each is found once."""
 
     def __init__(self, declared: Declared) -> None:
         self.declared = declared
-        self._known: dict[int, tuple[Node, Known]] = {}
+        self._known: dict[int, tuple[Node, ColumnValues]] = {}
 
-    def of(self, plan: Node) -> Known:
+    def of(self, plan: Node) -> ColumnValues:
         if id(plan) not in self._known:
             self._known[id(plan)] = plan, _CASES[type(plan)](self, plan)
         return self._known[id(plan)][1]
 
-    def _filtered(self, plan: Filter) -> Known:
+    def _filtered(self, plan: Filter) -> ColumnValues:
         below = self.of(plan.input)
         facts = (*below.facts, *conjuncts(plan.predicate))
-        return Known(plan.schema, below.values, facts, below.labels)
+        return ColumnValues(plan.schema, below.values, facts, below.labels)
 
-    def _computed(self, plan: Map) -> Known:
+    def _computed(self, plan: Map) -> ColumnValues:
         return _mapped(self.of(plan.input), plan.schema, plan.outputs)
 
-    def _passed_on(self, plan: Node) -> Known:
+    def _passed_on(self, plan: Node) -> ColumnValues:
         """Records are some of the first input's, perhaps with a column more."""
         below = self.of(plan.inputs[0])
         labels = {name: below.labels.get(name, named(name)) for name in plan.schema.names}
-        return Known(plan.schema, below.values, below.facts, labels)
+        return ColumnValues(plan.schema, below.values, below.facts, labels)
 
-    def _scanned(self, plan: Scan) -> Known:
+    def _scanned(self, plan: Scan) -> ColumnValues:
         labels = {name: f"{plan.name}.{name}" for name in plan.schema.names}
         if not plan.is_stream:
             rows = Factor(f"rows of {plan.name}")
-            return Known(plan.schema, dict.fromkeys(plan.schema.names, rows), (), labels)
+            return ColumnValues(plan.schema, dict.fromkeys(plan.schema.names, rows), (), labels)
         never_null = self.declared.never_null(plan)
         relied = self.declared.relied(plan)
         finite = {
@@ -232,9 +231,9 @@ class Knowledge:
             number += name not in never_null
             finite[name] = Factor(f"values of {labels[name]}", number)
         facts = tuple(part for part in relied if columns(part) <= never_null)
-        return Known(plan.schema, finite, facts, labels)
+        return ColumnValues(plan.schema, finite, facts, labels)
 
-    def _joined(self, plan: Join) -> Known:
+    def _joined(self, plan: Join) -> ColumnValues:
         left, right = self.of(plan.left), self.of(plan.right)
         labels = {**left.labels, **right.labels}
         names = plan.schema.names
@@ -248,16 +247,16 @@ class Knowledge:
             facts += tuple(compare("=", _column(left, a), _column(right, b)) for a, b in equal)
             facts += conjuncts(plan.where) if plan.where is not None else ()
         values = {**left.values, **right.values}
-        both = Known(pa.schema([*left.schema, *right.schema]), values, facts, labels)
+        both = ColumnValues(pa.schema([*left.schema, *right.schema]), values, facts, labels)
         finite = {name: factor for name, factor in both.values.items() if name in names}
         if plan.kind in ("left", "full"):
             finite |= {n: _or_null(f) for n, f in finite.items() if n in right.schema.names}
         if plan.kind in ("right", "full"):
             finite |= {n: _or_null(f) for n, f in finite.items() if n in left.schema.names}
         kept = tuple(fact for fact in facts if columns(fact) <= set(names))
-        return Known(plan.schema, finite, kept, {name: labels[name] for name in names})
+        return ColumnValues(plan.schema, finite, kept, {name: labels[name] for name in names})
 
-    def _together(self, plan: Union | SetOperation) -> Known:
+    def _together(self, plan: Union | SetOperation) -> ColumnValues:
         sides = [self.of(node) for node in plan.inputs]
         finite: dict[str, Factor] = {}
         for i, name in enumerate(plan.schema.names):
@@ -281,9 +280,9 @@ class Knowledge:
             name: sides[0].labels[sides[0].schema.names[i]]
             for i, name in enumerate(plan.schema.names)
         }
-        return Known(plan.schema, finite, facts, labels)
+        return ColumnValues(plan.schema, finite, facts, labels)
 
-    def _aggregated(self, plan: Aggregate) -> Known:
+    def _aggregated(self, plan: Aggregate) -> ColumnValues:
         below = self.of(plan.input)
         finite = {key: below.values[key] for key in plan.keys if key in below.values}
         labels = {key: below.labels[key] for key in plan.keys}
@@ -292,18 +291,18 @@ class Knowledge:
             if call.function in _CHOICES and call.args[0] in below.values:
                 finite[call.name] = _or_null(below.values[call.args[0]])
         facts = tuple(fact for fact in below.facts if columns(fact) <= set(plan.keys))
-        return Known(plan.schema, finite, facts, labels)
+        return ColumnValues(plan.schema, finite, facts, labels)
 
 
-_CASES: Mapping[type[Node], Callable[[Knowledge, Any], Known]] = p.for_each_operator(
-    (Knowledge._scanned, (Scan,)),
-    (Knowledge._filtered, (Filter,)),
-    (Knowledge._computed, (Map,)),
-    (Knowledge._joined, (Join,)),
-    (Knowledge._together, (Union, SetOperation)),
-    (Knowledge._aggregated, (Aggregate,)),
+_CASES: Mapping[type[Node], Callable[[ColumnAnalysis, Any], ColumnValues]] = p.for_each_operator(
+    (ColumnAnalysis._scanned, (Scan,)),
+    (ColumnAnalysis._filtered, (Filter,)),
+    (ColumnAnalysis._computed, (Map,)),
+    (ColumnAnalysis._joined, (Join,)),
+    (ColumnAnalysis._together, (Union, SetOperation)),
+    (ColumnAnalysis._aggregated, (Aggregate,)),
     (
-        Knowledge._passed_on,
+        ColumnAnalysis._passed_on,
         (
             *(p.Changes, p.Coalesce, p.Distinct, p.Group, p.Rank, p.Restrict, p.RowWindow),
             *(p.Session, p.Split, p.Sync, p.Upsert, p.Window),
@@ -312,7 +311,9 @@ _CASES: Mapping[type[Node], Callable[[Knowledge, Any], Known]] = p.for_each_oper
 )
 
 
-def _mapped(below: Known, schema: pa.Schema, outputs: tuple[tuple[str, Expr], ...]) -> Known:
+def _mapped(
+    below: ColumnValues, schema: pa.Schema, outputs: tuple[tuple[str, Expr], ...]
+) -> ColumnValues:
     finite: dict[str, Factor] = {}
     labels: dict[str, str] = {}
     places: dict[str, Expr] = {}
@@ -331,10 +332,10 @@ def _mapped(below: Known, schema: pa.Schema, outputs: tuple[tuple[str, Expr], ..
     facts = tuple(
         substitute(fact, places) for fact in below.facts if columns(fact) <= places.keys()
     )
-    return Known(schema, finite, facts, labels)
+    return ColumnValues(schema, finite, facts, labels)
 
 
-def _values_of(value: Expr, below: Known, label: str) -> Factor | None:
+def _values_of(value: Expr, below: ColumnValues, label: str) -> Factor | None:
     """How many values an expression can take."""
     match value:
         case Column(name):
@@ -359,7 +360,7 @@ def _values_of(value: Expr, below: Known, label: str) -> Factor | None:
     return Factor(f"values of {label}", sizes.product([below.values[c] for c in used]).number)
 
 
-def _column(known: Known, name: str) -> Column:
+def _column(known: ColumnValues, name: str) -> Column:
     return Column(name, known.schema.field(name).type)
 
 
@@ -375,7 +376,7 @@ def _counted(schema: pa.Schema, facts: tuple[Expr, ...]) -> dict[str, int]:
     return counts
 
 
-def _connected(facts: tuple[Expr, ...]) -> list[tuple[frozenset[str], tuple[Expr, ...]]]:
+def _connected(facts: Iterable[Expr]) -> list[tuple[frozenset[str], tuple[Expr, ...]]]:
     """The conditions in groups that share no columns, which say nothing of each other."""
     groups: list[tuple[frozenset[str], tuple[Expr, ...]]] = []
     for fact in facts:

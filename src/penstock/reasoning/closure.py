@@ -24,6 +24,8 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True, order=True)
 class Attribute:
+    """A column of a stream."""
+
     stream: str
     name: str
 
@@ -35,6 +37,8 @@ Element: TypeAlias = Attribute | int
 
 
 class Comparison(StrEnum):
+    """The comparisons of the theory; all others are put in terms of these."""
+
     LESS = "<"
     AT_MOST = "<="
     EQUAL = "="
@@ -42,6 +46,8 @@ class Comparison(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Atom:
+    """A comparison between two attributes, or of an attribute with an integer."""
+
     left: Element
     comparison: Comparison
     right: Element

@@ -24,7 +24,7 @@ from typing import ClassVar, TypeAlias
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Call, Column, Expr, Literal
+from penstock.algebra.expr import MIRRORED, Call, Column, Expr, Literal
 from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element, compare
 
 MOST_PARTS = 256
@@ -71,12 +71,9 @@ def negation(condition: Condition) -> Condition:
 
 
 def attributes_of(condition: Condition) -> Iterator[Attribute]:
-    match condition:
-        case Atom():
-            yield from condition.attributes
-        case Every(parts) | Some(parts):
-            for part in parts:
-                yield from attributes_of(part)
+    """The attributes that a condition is about."""
+    for atom in _atoms(condition):
+        yield from atom.attributes
 
 
 def is_conjunction(condition: Condition | None) -> bool:
@@ -99,7 +96,7 @@ def excludes_null(condition: Condition, attribute: Attribute) -> bool:
 
 
 class TooManyPartsError(ValueError):
-    pass
+    """A condition has more disjoint parts than can be judged one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +164,8 @@ class UnorderedError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Integers:
+    """Integers stand for themselves."""
+
     ordered: ClassVar[bool] = True
 
     def rank(self, value: object) -> Fraction:
@@ -178,6 +177,8 @@ class Integers:
 
 @dataclass(frozen=True, slots=True)
 class Decimals:
+    """Decimals of one scale: as many units of the last digit."""
+
     scale: int
     ordered: ClassVar[bool] = True
 
@@ -187,6 +188,8 @@ class Decimals:
 
 @dataclass(frozen=True, slots=True)
 class Dates:
+    """Dates are counted by days."""
+
     ordered: ClassVar[bool] = True
 
     def rank(self, value: object) -> Fraction:
@@ -267,8 +270,6 @@ def compared(domain: Domain, left: Attribute, operator: str, right: object) -> C
 
 AttributeOf: TypeAlias = Callable[[Expr], Attribute | None]
 
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
-
 
 @dataclass
 class Translation:
@@ -335,7 +336,7 @@ class Translation:
                 if negated or not any(side.value is not None for side in constants):
                     return None
                 return self._compared("=", left, right, attribute_of)
-            case Call(operator, (left, right)) if operator in _TURNED:
+            case Call(operator, (left, right)) if operator in MIRRORED:
                 return self._compared(operator, left, right, attribute_of)
             case Column(_, kind) if pa.types.is_boolean(kind):
                 return self._compared("=", predicate, Literal(True, kind), attribute_of)
@@ -345,7 +346,7 @@ class Translation:
         self, operator: str, left: Expr, right: Expr, attribute_of: AttributeOf
     ) -> Condition | None:
         if isinstance(left, Literal):
-            left, operator, right = right, _TURNED[operator], left
+            left, operator, right = right, MIRRORED[operator], left
         own = attribute_of(left)
         domain = self.domain(left.type)
         if own is None or domain is None or not (domain.ordered or operator in ("=", "<>")):

@@ -19,21 +19,21 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra.expr import (
-    ARITHMETIC,
+    CHECKED,
     COMPARISONS,
     CONVERSIONS,
+    MIRRORED,
     Call,
     Column,
     Expr,
     Literal,
     columns,
     conjuncts,
-    substitute,
+    with_columns,
 )
 from penstock.algebra.times import moved_by
 
-_OTHERS = ("negative", "not", "date_format")
-_STRICT = frozenset((*COMPARISONS, *ARITHMETIC, *CONVERSIONS, *_OTHERS)) - {"<=>"}
+_STRICT = frozenset((*COMPARISONS, *CHECKED, *CONVERSIONS, "not", "date_format")) - {"<=>"}
 """Functions that are NULL where any argument is."""
 
 
@@ -69,7 +69,6 @@ FROM, UNTIL = "from now", "until now"
 """Conditions on the current time: it has reached a time, it has not reached it yet."""
 
 _COMMUTATIVE = ("=", "<>", "<=>", "+", "*")
-_FLIPPED = {">": "<", ">=": "<="}
 _NEGATED = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
@@ -84,8 +83,8 @@ def canonical(expr: Expr) -> Expr:
             return inner
         case "not", (Call(comparison, sides),) if comparison in _NEGATED:
             return canonical(Call(_NEGATED[comparison], sides, expr.type))
-        case function, (left, right) if function in _FLIPPED:
-            return Call(_FLIPPED[function], (right, left), expr.type)
+        case (">" | ">=") as function, (left, right):
+            return Call(MIRRORED[function], (right, left), expr.type)
         case function, (_, _) if function in _COMMUTATIVE:
             return Call(function, tuple(sorted(args, key=_order)), expr.type)
     return Call(expr.function, args, expr.type)
@@ -172,7 +171,7 @@ class Range:
         return self.low if is_point and not (self.low_open or self.high_open) else None
 
 
-class Facts:
+class Conjunction:
     """Conditions that are met, and what follows from them: equal columns, constants, ranges."""
 
     def __init__(self, conditions: Iterable[Expr]) -> None:
@@ -194,7 +193,13 @@ class Facts:
 
     def represent(self, expr: Expr) -> Expr:
         """The expression in its form, each column replaced by the one that stands for its class."""
-        return canonical(substitute(expr, _Classes(self._classes, expr)))
+
+        def representative(column: Column) -> Column:
+            if not is_exact(column.type):
+                return column
+            return Column(_root(self._classes, column.name), column.type)
+
+        return canonical(with_columns(expr, representative))
 
     def constant(self, expr: Expr) -> Literal | None:
         """The one value that an expression can have."""
@@ -203,13 +208,13 @@ class Facts:
             return None
         return Literal(found.only, expr.type)
 
-    def imply(self, condition: Expr) -> bool:
+    def implies(self, condition: Expr) -> bool:
         form = canonical(condition)
         match form:
             case Literal(value):
                 return value is True
             case Call("and", args):
-                return all(map(self.imply, args))
+                return all(map(self.implies, args))
             case Call("=" | "<=>" as operator, (Column(a, kind), Column(b))) if is_exact(kind):
                 if _root(self._strict, a) == _root(self._strict, b):
                     return a != b or self._is_compared(form.args[0])
@@ -221,7 +226,7 @@ class Facts:
             return True
         match form:
             case Call("or", args):
-                return any(map(self.imply, args))
+                return any(map(self.implies, args))
             case Call("not", (Call("is null", (Column() as column,)),)):
                 return self._is_compared(column)
             case Call("from now" | "until now" as word, (time,)):
@@ -258,27 +263,12 @@ class Facts:
         return False
 
 
-class _Classes(dict[str, Expr]):
-    """For each column of an expression, the one that stands for it."""
-
-    def __init__(self, classes: dict[str, str], expr: Expr) -> None:
-        super().__init__()
-        self._fill(classes, expr)
-
-    def _fill(self, classes: dict[str, str], expr: Expr) -> None:
-        match expr:
-            case Column(name, kind):
-                if is_exact(kind):
-                    self[name] = Column(_root(classes, name), kind)
-            case Call(_, args):
-                for arg in args:
-                    self._fill(classes, arg)
-
-
 def range_of(condition: Expr) -> tuple[Expr, Range] | None:
     """What a comparison with a constant says of an expression."""
     match condition:
-        case Call("=", (value, Literal() as constant)) | Call("=", (Literal() as constant, value)):
+        case Call("=" | "<=>", (value, Literal() as constant)) | Call(
+            "=" | "<=>", (Literal() as constant, value)
+        ):
             if _is_comparable(value, constant):
                 return value, Range(constant.value, False, constant.value, False)
         case Call("<" | "<=" as operator, (Literal() as low, value)):

@@ -14,7 +14,7 @@ is synchronized is a relation by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -32,8 +32,10 @@ from penstock.algebra.expr import (
     Literal,
     columns,
     compare,
+    conjunction,
     conjuncts,
     substitute,
+    with_columns,
 )
 from penstock.algebra.streams import time_column
 from penstock.reasoning.identity import Identities
@@ -47,7 +49,7 @@ NO_FILTER = Literal(True, pa.bool_())
 
 
 @dataclass(frozen=True)
-class Atom:
+class Relation:
     """A relation: its plan without a window, the window, and its columns by their names in forms.
 
     `constant`: it never changes.
@@ -74,7 +76,7 @@ class Atom:
 class Rows:
     """A product of relations, the conditions on it, and what is computed from it."""
 
-    atoms: tuple[Atom, ...]
+    relations: tuple[Relation, ...]
     conditions: tuple[Expr, ...]
     outputs: Mapping[str, Expr]
     points: Points | None = None
@@ -85,7 +87,7 @@ class Rows:
 
     @property
     def is_constant(self) -> bool:
-        return all(atom.constant for atom in self.atoms)
+        return all(relation.constant for relation in self.relations)
 
 
 @dataclass(frozen=True)
@@ -193,9 +195,9 @@ class Forms:
         """A node that is not taken apart."""
         names = {name: name for name in node.schema.names}
         constant = isinstance(node, p.Scan) and node.name in self.tables
-        atom = Atom(node, self.identities.of(node), names, constant=constant)
-        outputs = {f.name: Column(f"0:{f.name}", f.type) for f in node.schema}
-        return Rows((atom,), (), outputs)
+        relation = Relation(node, self.identities.of(node), names, constant=constant)
+        outputs = {f.name: Column(placed(0, f.name), f.type) for f in node.schema}
+        return Rows((relation,), (), outputs)
 
     def _filtered(self, below: Form, predicate: Expr) -> Form:
         """Conditions on the keys of groups are conditions on their rows, but on the one group."""
@@ -216,7 +218,8 @@ class Forms:
             left = self._alone(node.left) if left.points is not None else left
             right = self._alone(node.right) if right.points is not None else right
             points = None
-        right = _renumbered(right, {i: i + len(left.atoms) for i in range(len(right.atoms))})
+        before = len(left.relations)
+        right = _renumbered(right, {i: i + before for i in range(len(right.relations))})
         outputs = {**left.outputs, **right.outputs}
         on = [
             compare("<=>" if e.null_safe else "=", outputs[e.left], outputs[e.right])
@@ -224,7 +227,7 @@ class Forms:
         ]
         where = conjuncts(substitute(node.where, outputs)) if node.where is not None else ()
         conditions = (*left.conditions, *right.conditions, *on, *where)
-        return Rows((*left.atoms, *right.atoms), conditions, outputs, points)
+        return Rows((*left.relations, *right.relations), conditions, outputs, points)
 
     def _common(self, left: Rows, right: Rows) -> Points | Word["none"] | None:
         """The points by which both are synchronized; what never changes may be said to be, too."""
@@ -248,31 +251,28 @@ class Forms:
         told: list[object] = [node.kind]
         for letter, number in letters.items():
             side = sides[number]
-            renamed = {
-                name: Column(f"{letter} {name}", kind) for name, kind in _columns_of(side).items()
-            }
             for name, e in side.outputs.items():
-                inner[name] = substitute(e, renamed)
+                inner[name] = _of_side(letter, e)
                 names[f"{letter} {e.name}"] = name  # type: ignore[union-attr]
-            parts = sorted(fingerprint(canonical(substitute(c, renamed))) for c in side.conditions)
-            told += [[(a.identity, a.window) for a in side.atoms], parts]
+            parts = sorted(fingerprint(canonical(_of_side(letter, c))) for c in side.conditions)
+            told += [[(a.identity, a.window) for a in side.relations], parts]
         on = [
             compare("<=>" if e.null_safe else "=", inner[e.left], inner[e.right]) for e in node.on
         ]
         where = conjuncts(substitute(node.where, inner)) if node.where is not None else ()
         told.append(sorted({fingerprint(canonical(c)) for c in (*on, *where)}))
-        outputs = {f.name: Column(f"0:{inner[f.name].name}", f.type) for f in node.schema}  # type: ignore[union-attr]
-        return Rows((Atom(node, fingerprint(told), names),), (), outputs)
+        outputs = {f.name: Column(placed(0, inner[f.name].name), f.type) for f in node.schema}  # type: ignore[union-attr]
+        return Rows((Relation(node, fingerprint(told), names),), (), outputs)
 
     # --- time -----------------------------------------------------------------------------------
 
     def _windowed(self, below: Form, window: Window) -> Rows | None:
-        if not isinstance(below, Rows) or len(below.atoms) != 1 or below.points is not None:
+        if not isinstance(below, Rows) or len(below.relations) != 1 or below.points is not None:
             return None
-        (atom,) = below.atoms
-        if atom.window is not None or below.is_temporal or not p.append_only(atom.plan):
+        (relation,) = below.relations
+        if relation.window is not None or below.is_temporal or not p.append_only(relation.plan):
             return None
-        return replace(below, atoms=(replace(atom, window=window),))
+        return replace(below, relations=(replace(relation, window=window),))
 
     def _restricted(self, below: Form, start: Expr | None, end: Expr | None) -> Rows | None:
         if not isinstance(below, Rows) or below.points is not None:
@@ -291,7 +291,7 @@ class Forms:
         if rows.points is not None and not contains(rows.points, points, self.identities):
             return None
         always = are_periodic(points)
-        if rows.is_constant or (any(atom.constant for atom in rows.atoms) and not always):
+        if rows.is_constant or (any(each.constant for each in rows.relations) and not always):
             return None
         if isinstance(below, Rows):
             return replace(below, points=points)
@@ -335,20 +335,8 @@ _CASES: Mapping[type[p.Node], Callable[[Forms, Any], Form]] = p.for_each_operato
 )
 
 
-def _columns_of(rows: Rows) -> dict[str, pa.DataType]:
-    found: dict[str, pa.DataType] = {}
-    for expr in (*rows.outputs.values(), *rows.conditions):
-        _collect_columns(expr, found)
-    return found
-
-
-def _collect_columns(expr: Expr, found: dict[str, pa.DataType]) -> None:
-    match expr:
-        case Column(name, kind):
-            found[name] = kind
-        case Call(_, args):
-            for arg in args:
-                _collect_columns(arg, found)
+def _of_side(letter: str, expr: Expr) -> Expr:
+    return with_columns(expr, lambda column: Column(f"{letter} {column.name}", column.type))
 
 
 def _collect(expr: Expr, found: dict[Call, None]) -> None:
@@ -360,15 +348,44 @@ def _collect(expr: Expr, found: dict[Call, None]) -> None:
                 _collect(arg, found)
 
 
+def placed(number: int, column: str) -> str:
+    """The name of a column of a relation in a product."""
+    return f"{number}:{column}"
+
+
 def renumbered(expr: Expr, numbers: Mapping[int, int]) -> Expr:
     """The expression with its relations under other numbers."""
-    kinds: dict[str, pa.DataType] = {}
-    _collect_columns(expr, kinds)
-    new: dict[str, Expr] = {}
-    for name in columns(expr):
-        number, _, rest = name.partition(":")
-        new[name] = Column(f"{numbers[int(number)]}:{rest}", kinds[name])
-    return substitute(expr, new)
+
+    def moved(column: Column) -> Column:
+        number, _, rest = column.name.partition(":")
+        return Column(placed(numbers[int(number)], rest), column.type)
+
+    return with_columns(expr, moved)
+
+
+def rows_of(number: int, relation: Relation) -> p.Map:
+    """The rows of a relation, with the names that its columns have in a product."""
+    schema = relation.plan.schema
+    return p.Map(
+        relation.rows,
+        tuple(
+            (placed(number, name), Column(own, schema.field(own).type))
+            for name, own in relation.names.items()
+        ),
+    )
+
+
+def selected(node: p.Node, conditions: Sequence[Expr], points: Points | None) -> p.Node:
+    """The rows that meet conditions, those on the current time among them, seen at the points."""
+    moments = [c for c in conditions if is_temporal(c)]
+    plain = tuple(c for c in conditions if not is_temporal(c))
+    node = p.Filter(node, conjunction(plain)) if plain else node
+    for moment in moments:
+        assert isinstance(moment, Call)
+        (time,) = moment.args
+        bounds = (time, None) if moment.function == FROM else (None, time)
+        node = p.Restrict(node, *bounds)
+    return node if points is None else p.Sync(node, points)
 
 
 def _renumbered(rows: Rows, numbers: Mapping[int, int]) -> Rows:
@@ -394,9 +411,10 @@ def is_temporal(expr: Expr) -> bool:
     return isinstance(expr, Call) and expr.function in (FROM, UNTIL)
 
 
-def atoms_of(exprs: Iterable[Expr]) -> set[int]:
+def relations_of(exprs: Iterable[Expr]) -> frozenset[int]:
     """The numbers of the relations whose columns are read."""
-    return {int(name.partition(":")[0]) for expr in exprs for name in columns(expr)}
+    names = frozenset[str]().union(*map(columns, exprs))
+    return frozenset(int(name.partition(":")[0]) for name in names)
 
 
 def named(name: str) -> str:

@@ -10,7 +10,16 @@ import pyarrow as pa
 
 from penstock.algebra import plan as p
 from penstock.algebra.calendar import UTC
-from penstock.algebra.expr import Call, Column, Expr, compare, conjunction, conjuncts, substitute
+from penstock.algebra.expr import (
+    Call,
+    Column,
+    Expr,
+    compare,
+    conjunction,
+    conjuncts,
+    substitute,
+    with_columns,
+)
 from penstock.reasoning.identity import Identities
 from penstock.reasoning.points import Points
 from penstock.reasoning.printing import aggregate, sql_expression
@@ -261,12 +270,7 @@ def _columns(select: _Select) -> dict[str, Column] | None:
 
 def _of(alias: str, expr: Expr) -> Expr:
     """The expression over the columns of a relation of that name."""
-    match expr:
-        case Column(name, kind):
-            return Column(f"{alias}.{name}", kind)
-        case Call(function, args, kind):
-            return Call(function, tuple(_of(alias, arg) for arg in args), kind)
-    return expr
+    return with_columns(expr, lambda column: Column(f"{alias}.{column.name}", column.type))
 
 
 def _item(name: str, expr: Expr) -> str:

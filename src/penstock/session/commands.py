@@ -21,7 +21,7 @@ from penstock.ingest.rows import arrow_schema, fitted, schema_of
 from penstock.ingest.sources import SourceDefinition
 from penstock.ingest.times import time_types
 from penstock.memory.api import verdict
-from penstock.memory.check_context import Scene
+from penstock.memory.check_context import CheckContext
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
 from penstock.output.definitions import ViewDefinition
@@ -413,7 +413,7 @@ class Commands:
         self, of: s.Query | s.CreateView, most_repairs: int = MOST_REPAIRS
     ) -> MemoryVerdict:
         query = of if isinstance(of, s.Query) else of.query
-        scene = Scene(
+        scene = CheckContext(
             self._catalog, self._analyser, declared_by(self._engine, lambda: self._analyser)
         )
         return verdict((of,), scene, tuple(self._views_below(query)), most_repairs)

@@ -18,7 +18,7 @@ from penstock.errors import PenstockError
 from penstock.ingest.schemes import columns_of_marks, schemes_of
 from penstock.ingest.sources import SourceDefinition
 from penstock.ingest.times import time_types
-from penstock.memory.check_context import Scene
+from penstock.memory.check_context import CheckContext
 from penstock.output.definitions import ViewDefinition, of_kind
 from penstock.reasoning.identity import Identities
 from penstock.rewrite import rewrite
@@ -244,7 +244,7 @@ class _Comparison:
         return found if found.reason else replace(found, reason="its statement is another one")
 
     def _stream(self, one: InFile, statement: s.CreateStream, old: Any) -> _Verdict:
-        scene, name = Scene(self._catalog, self._analyser), self._called(statement.name)
+        scene, name = CheckContext(self._catalog, self._analyser), self._called(statement.name)
         found = scene.after([statement]).catalog.entries[statement.name.text]
         self._entries[name] = found
         if isinstance(old, StreamDefinition) and _alike(_parsed(old.text), statement):

@@ -12,7 +12,7 @@ from penstock.reasoning.products import Forms
 from penstock.rewrite import ORDER_JOINS
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import store_of
-from penstock.sharing.join_order import Seen, ordered
+from penstock.sharing.join_order import SourceStatistics, ordered
 
 _SAMPLE = 10_000
 _FEW = 0.1
@@ -30,11 +30,11 @@ def in_order(plan: Node, engine: Engine) -> Node:
     return plan if found is plan else with_closing(found)
 
 
-def _seen(source: SourceDefinition, engine: Engine) -> Seen:
+def _seen(source: SourceDefinition, engine: Engine) -> SourceStatistics:
     state, area = engine.source_state(source.name), input_area(source)
     refs = [ref for ref in engine.manifest.area(area.name).refs if ref.statistics.rows]
     if not refs:
-        return Seen(state.accepted)
+        return SourceStatistics(state.accepted)
     first = min(ref.statistics.keep_quantiles[0] for ref in refs)
     span = 0 if source.is_table else max(state.largest + 1 - first, 1)
     sample = store_of(engine.runs).open(area, refs[-1]).elements.slice(0, _SAMPLE)
@@ -43,7 +43,7 @@ def _seen(source: SourceDefinition, engine: Engine) -> Seen:
         for name, column in zip(area.schema.names, sample.columns, strict=True)
         if not pa.types.is_nested(column.type)
     }
-    return Seen(state.accepted, span, values)
+    return SourceStatistics(state.accepted, span, values)
 
 
 def _values(column: pa.Array, rows: int) -> int:

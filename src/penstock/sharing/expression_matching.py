@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from penstock.algebra.expr import Call, Column, Expr, Literal
 from penstock.algebra.times import last_multiple, moved_by
-from penstock.reasoning.implication import Facts
+from penstock.reasoning.implication import Conjunction
 from penstock.reasoning.products import is_aggregate
 
 Special = Callable[[Expr], Expr | None]
@@ -26,14 +26,14 @@ class MissingError(Exception):
         self.expr = expr
 
 
-class Deriver:
+class ExpressionMatcher:
     """`facts` are known of the records that matter. Of those that are still to be told from others
     by what is derived, no value is `certain`. `special` derives what tables cannot."""
 
     def __init__(
         self,
         table: Iterable[tuple[Expr, str]],
-        facts: Facts,
+        facts: Conjunction,
         certain: bool = True,
         special: Special | None = None,
     ) -> None:

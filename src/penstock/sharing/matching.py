@@ -22,23 +22,26 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Call, Column, Expr, Literal, cast, compare, conjunction
 from penstock.algebra.times import last_multiple, micros, shifted
 from penstock.reasoning.identity import Identities
-from penstock.reasoning.implication import FROM, UNTIL, Facts, canonical, is_exact
+from penstock.reasoning.implication import UNTIL, Conjunction, canonical, is_exact
 from penstock.reasoning.points import Points, are_periodic, contains, same
 from penstock.reasoning.printing import expression
 from penstock.reasoning.products import (
     Aggregation,
-    Atom,
     Form,
     Forms,
     Groups,
+    Relation,
     Rows,
     Window,
     has_aggregate,
     is_aggregate,
     is_temporal,
+    placed,
     renumbered,
+    rows_of,
+    selected,
 )
-from penstock.sharing.expression_matching import Deriver, MissingError, named
+from penstock.sharing.expression_matching import ExpressionMatcher, MissingError, named
 
 _MOST_ASSIGNMENTS = 24
 
@@ -55,8 +58,8 @@ class Remainder:
     conditions: tuple[Expr, ...]
     moments: tuple[Expr, ...]
     points: Points | None
-    rest: tuple[tuple[int, Atom], ...]
-    facts: Facts
+    rest: tuple[tuple[int, Relation], ...]
+    facts: Conjunction
     table: tuple[tuple[Expr, str], ...]
 
     def over(self, view: p.Node) -> p.Node:
@@ -70,24 +73,9 @@ class Remainder:
         node: p.Node = p.Map(
             view, tuple((view_column(f.name), Column(f.name, f.type)) for f in view.schema)
         )
-        for number, atom in self.rest:
-            schema = atom.plan.schema
-            outputs = tuple(
-                (f"{number}:{name}", Column(own, schema.field(own).type))
-                for name, own in atom.names.items()
-            )
-            node = p.Join(node, p.Map(atom.rows, outputs))
-        if self.conditions:
-            node = p.Filter(node, conjunction(self.conditions))
-        for moment in self.moments:
-            assert isinstance(moment, Call)
-            (time,) = moment.args
-            node = (
-                p.Restrict(node, time, None)
-                if moment.function == FROM
-                else p.Restrict(node, None, time)
-            )
-        return node if points is None else p.Sync(node, points)
+        for number, relation in self.rest:
+            node = p.Join(node, rows_of(number, relation))
+        return selected(node, (*self.conditions, *self.moments), points)
 
 
 def view_column(name: str) -> str:
@@ -97,8 +85,8 @@ def view_column(name: str) -> str:
 def assignments(query: Rows, view: Rows) -> Iterator[dict[int, int]]:
     """Which relation of the query each one of the view may be."""
     places = [
-        [j for j, atom in enumerate(query.atoms) if atom.identity == mine.identity]
-        for mine in view.atoms
+        [j for j, relation in enumerate(query.relations) if relation.identity == mine.identity]
+        for mine in view.relations
     ]
     yield from _assigned(places, {}, [_MOST_ASSIGNMENTS])
 
@@ -124,20 +112,20 @@ def remainder(
     known: Identities,
 ) -> Remainder:
     """What is left to do with the rows of a view; `outputs` are those of its columns to be used."""
-    facts = Facts(query.conditions)
+    facts = Conjunction(query.conditions)
     theirs = [renumbered(c, numbers) for c in view.conditions]
     for condition in theirs:
-        if not facts.imply(condition):
+        if not facts.implies(condition):
             raise NoMatchError(f"it has only rows where {expression(condition)}")
-    held = Facts(theirs)
+    held = Conjunction(theirs)
     covered = set(numbers.values())
-    rest = tuple((i, atom) for i, atom in enumerate(query.atoms) if i not in covered)
+    rest = tuple((i, relation) for i, relation in enumerate(query.relations) if i not in covered)
     table = [(renumbered(e, numbers), view_column(name)) for name, e in outputs.items()]
-    for number, atom in rest:
-        for name, own in atom.names.items():
-            column = f"{number}:{name}"
-            table.append((Column(column, atom.plan.schema.field(own).type), column))
-    left = [c for c in query.conditions if not held.imply(c)]
+    for number, relation in rest:
+        for name, own in relation.names.items():
+            column = placed(number, name)
+            table.append((Column(column, relation.plan.schema.field(own).type), column))
+    left = [c for c in query.conditions if not held.implies(c)]
     left += _shorter_windows(query, view, numbers)
     try:
         derived = [_condition(c, table, facts, held) for c in left]
@@ -151,19 +139,21 @@ def remainder(
     return Remainder(conditions, moments, points, rest, facts, tuple(table))
 
 
-def _condition(condition: Expr, table: list[tuple[Expr, str]], facts: Facts, held: Facts) -> Expr:
+def _condition(
+    condition: Expr, table: list[tuple[Expr, str]], facts: Conjunction, held: Conjunction
+) -> Expr:
     """A condition over what there is; columns are not equal before it is seen to that they are."""
     match condition:
         case Call("=" | "<=>", (Column(_, kind), Column())) if is_exact(kind):
-            return Deriver(table, held)(condition)
-    return Deriver(table, facts, certain=False)(condition)
+            return ExpressionMatcher(table, held)(condition)
+    return ExpressionMatcher(table, facts, certain=False)(condition)
 
 
 def _shorter_windows(query: Rows, view: Rows, numbers: Mapping[int, int]) -> list[Expr]:
     """The ends of windows that are shorter than those of the view."""
     found: list[Expr] = []
-    for i, mine in enumerate(view.atoms):
-        other = query.atoms[numbers[i]]
+    for i, mine in enumerate(view.relations):
+        other = query.relations[numbers[i]]
         if mine.window == other.window:
             continue
         if other.window is None or not _is_within(other.window, mine.window):
@@ -172,7 +162,7 @@ def _shorter_windows(query: Rows, view: Rows, numbers: Mapping[int, int]) -> lis
             raise NoMatchError("its window is another")
         name, kind = other.time
         own = next(n for n, column in other.names.items() if column == name)
-        found.append(_end(other.window, Column(f"{numbers[i]}:{own}", kind)))
+        found.append(_end(other.window, Column(placed(numbers[i], own), kind)))
     return found
 
 
@@ -237,7 +227,7 @@ def answered(query: Form, view: Form, leaf: p.Node, known: Identities) -> p.Node
 
 
 def _from_rows(query: Form, left: Remainder, leaf: p.Node) -> p.Node:
-    derive = Deriver(left.table, left.facts)
+    derive = ExpressionMatcher(left.table, left.facts)
     node = left.over(leaf)
     if isinstance(query, Rows):
         return p.Map(node, tuple((name, derive(e)) for name, e in query.outputs.items()))
@@ -253,7 +243,7 @@ def _from_rows(query: Form, left: Remainder, leaf: p.Node) -> p.Node:
 def _from_groups(
     query: Groups, view: Groups, leaf: p.Node, numbers: dict[int, int], known: Identities
 ) -> p.Node:
-    if len(numbers) < len(query.rows.atoms):
+    if len(numbers) < len(query.rows.relations):
         raise NoMatchError("it has groups, and the query joins their rows with others")
     outputs = {name: renumbered(e, numbers) for name, e in view.outputs.items()}
     of_keys = {name: e for name, e in view.outputs.items() if not has_aggregate(e)}
@@ -262,20 +252,20 @@ def _from_groups(
         raise NoMatchError("it has one group of all rows")
     if not view.keys and left.points is not None and not are_periodic(left.points):
         raise NoMatchError("it has a group before the first point of synchronization")
-    facts, keys = left.facts, Deriver(left.table, left.facts)
+    facts, keys = left.facts, ExpressionMatcher(left.table, left.facts)
     for key in query.keys:
         if not keys.can(key):
             raise NoMatchError(f"its groups are not by {expression(key)}")
     table = [(e, view_column(name)) for name, e in outputs.items()]
     their_keys = [renumbered(key, numbers) for key in view.keys]
     having = [renumbered(c, numbers) for c in view.conditions]
-    from_keys = Deriver([(key, "key") for key in query.keys], facts)
+    from_keys = ExpressionMatcher([(key, "key") for key in query.keys], facts)
     always_there = bool(their_keys) and not query.keys  # the one group of all rows, be they none
     if not always_there and all(map(from_keys.can, their_keys)):
         return _same_groups(query, left, table, having, leaf)
     if having:
         raise NoMatchError(f"it has only groups where {expression(having[0])}")
-    return _larger_groups(query, left, Deriver(table, facts), keys, leaf)
+    return _larger_groups(query, left, ExpressionMatcher(table, facts), keys, leaf)
 
 
 def _same_groups(
@@ -285,15 +275,15 @@ def _same_groups(
     having: list[Expr],
     leaf: p.Node,
 ) -> p.Node:
-    facts = Facts((*query.conditions, *query.rows.conditions))
+    facts = Conjunction((*query.conditions, *query.rows.conditions))
     for condition in having:
-        if not facts.imply(condition):
+        if not facts.implies(condition):
             raise NoMatchError(f"it has only groups where {expression(condition)}")
-    derive = Deriver(table, left.facts)
-    derive = Deriver(table, left.facts, special=lambda e: _average(e, derive.find))
-    held = Facts(having)
+    derive = ExpressionMatcher(table, left.facts)
+    derive = ExpressionMatcher(table, left.facts, special=lambda e: _average(e, derive.find))
+    held = Conjunction(having)
     node = left.over(leaf)
-    conditions = tuple(derive(c) for c in query.conditions if not held.imply(c))
+    conditions = tuple(derive(c) for c in query.conditions if not held.implies(c))
     if conditions:
         node = p.Filter(node, conjunction(conditions))
     return p.Map(node, tuple((name, derive(e)) for name, e in query.outputs.items()))
@@ -328,7 +318,7 @@ def _quotient(total: Expr, count: Expr) -> Expr:
 
 
 def _larger_groups(
-    query: Groups, left: Remainder, there: Deriver, keys: Deriver, leaf: p.Node
+    query: Groups, left: Remainder, there: ExpressionMatcher, keys: ExpressionMatcher, leaf: p.Node
 ) -> p.Node:
     groups = _Grouping(query, keys)
     for expr in query.aggregates:
@@ -337,7 +327,11 @@ def _larger_groups(
 
 
 def _put_together(
-    call: Aggregation, kind: pa.DataType, groups: _Grouping, there: Deriver, keys: Deriver
+    call: Aggregation,
+    kind: pa.DataType,
+    groups: _Grouping,
+    there: ExpressionMatcher,
+    keys: ExpressionMatcher,
 ) -> Expr:
     """An aggregate of a group from those of the groups that it is made of."""
 
@@ -386,7 +380,7 @@ class _Grouping:
     """An aggregation in the making: the columns that it reads, its calls, what its results are."""
 
     query: Groups
-    derive: Deriver
+    derive: ExpressionMatcher
     columns: dict[Expr, str] = field(default_factory=dict)
     calls: dict[tuple[object, ...], AggregateCall] = field(default_factory=dict)
     results: dict[Expr, Expr] = field(default_factory=dict)
@@ -420,14 +414,14 @@ class _Grouping:
             result = Column(result.name, expr.type)
         self.results[expr] = result
 
-    def over(self, node: p.Node, facts: Facts) -> p.Node:
+    def over(self, node: p.Node, facts: Conjunction) -> p.Node:
         outputs = [(name, self.derive(key)) for name, key in self.keys.items()]
         outputs += [(name, e) for e, name in self.columns.items()]
         if not outputs:
             outputs = [("row", Literal(True, pa.bool_()))]
         calls = tuple(self.calls.values())
         grouped: p.Node = p.Aggregate(p.Map(node, tuple(outputs)), tuple(self.keys), calls)
-        after = Deriver(named(self.keys), facts, special=lambda e: self.results.get(e))
+        after = ExpressionMatcher(named(self.keys), facts, special=lambda e: self.results.get(e))
         if self.query.conditions:
             conditions = tuple(map(after, self.query.conditions))
             grouped = p.Filter(grouped, conjunction(conditions))

@@ -36,7 +36,7 @@ class Running:
     """
 
     name: str
-    said: p.Node
+    meaning: p.Node
     plan: p.Node
     identity: str = ""
     normal: p.Node | None = None
@@ -48,9 +48,9 @@ class Running:
     @property
     def leaf(self) -> p.Scan:
         """The view as a stream that a query reads."""
-        schema = self.said.schema
-        grows = p.append_only(self.said)
-        time = time_column(self.said) if grows else None
+        schema = self.meaning.schema
+        grows = p.append_only(self.meaning)
+        time = time_column(self.meaning) if grows else None
         return p.Scan(leaf_name(self.name), schema, grows, time)
 
 
@@ -72,18 +72,18 @@ class Shared:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Candidate:
     """A view, and the form in which queries are compared with it."""
 
     view: Running
-    said: p.Node
+    meaning: p.Node
     form: Form
     is_part: bool = False
 
     @cached_property
     def identities(self) -> tuple[str, ...]:
         rows = self.form if isinstance(self.form, Rows) else self.form.rows
-        return tuple(sorted(atom.identity for atom in rows.atoms))
+        return tuple(sorted(relation.identity for relation in rows.relations))
 
 
 @dataclass
@@ -104,23 +104,23 @@ class Sharing:
     def __init__(self, tables: Collection[str] = (), thrifty: bool = True) -> None:
         self._thrifty = thrifty
         self._forms = Forms(frozenset(tables))
-        self._views: dict[str, _Known] = {}
+        self._views: dict[str, _Candidate] = {}
         self._reading: dict[str, dict[str, None]] = {}
         self._owners: dict[str, dict[str, None]] = {}
 
     def add(self, view: Running) -> None:
         """A view, and its parts: what it joins and groups on the way."""
-        said = normalized(view.said) if view.normal is None else view.normal
-        self._add(_Known(view, said, self._forms.of(said)))
+        meaning = normalized(view.meaning) if view.normal is None else view.normal
+        self._add(_Candidate(view, meaning, self._forms.of(meaning)))
         parts = [n for n in view.plan.walk() if _is_block(n) and n is not view.plan]
         for number, node in enumerate(parts, start=1):
             identity = self._forms.identities.of(node)
             if identity not in self._owners:
                 part = Running(f"part {number} of {view.name}", node, node, identity)
-                self._add(_Known(part, node, self._forms.of(node), is_part=True))
+                self._add(_Candidate(part, node, self._forms.of(node), is_part=True))
             self._owners.setdefault(identity, {})[view.name] = None
 
-    def _add(self, known: _Known) -> None:
+    def _add(self, known: _Candidate) -> None:
         self._views[known.view.key] = known
         for identity in known.identities:
             self._reading.setdefault(identity, {})[known.view.key] = None
@@ -209,7 +209,7 @@ class Sharing:
             found.append(((*_effort(plan), int(known.is_part)), known.view, plan))
         if isinstance(node, p.Union):
             for known in self._views.values():
-                plan_of_union = answered_union(node, known.said, known.view.leaf, self._forms)
+                plan_of_union = answered_union(node, known.meaning, known.view.leaf, self._forms)
                 if plan_of_union is not None:
                     found.append((_effort(plan_of_union), known.view, plan_of_union))
         if not found:
@@ -217,11 +217,11 @@ class Sharing:
         _, view, plan = min(found, key=lambda each: each[0])
         return view, plan
 
-    def _candidates(self, form: Form) -> Iterable[_Known]:
+    def _candidates(self, form: Form) -> Iterable[_Candidate]:
         rows = form if isinstance(form, Rows) else form.rows
         names: dict[str, None] = {}
-        for atom in rows.atoms:
-            names |= self._reading.get(atom.identity, {})
+        for relation in rows.relations:
+            names |= self._reading.get(relation.identity, {})
         return [self._views[name] for name in names]
 
 
@@ -288,15 +288,15 @@ def in_common(queries: Mapping[str, Node]) -> list[Running]:
     identities = Identities()
     found: dict[str, dict[str, Node]] = {}
     for name, plan in queries.items():
-        said = normalized(plan)
-        if _period(said) is not None:
-            found.setdefault(identities.of(_at(said, _EVERY)), {})[name] = said
+        meaning = normalized(plan)
+        if _period(meaning) is not None:
+            found.setdefault(identities.of(_at(meaning, _EVERY)), {})[name] = meaning
     running = []
     for same in found.values():
         periods = [period for period in map(_period, same.values()) if period is not None]
         if len(set(periods)) > 1:
-            said = _at(next(iter(same.values())), common_period(periods))
-            running.append(Running(f"what {' and '.join(same)} share", said, rewrite(said)))
+            meaning = _at(next(iter(same.values())), common_period(periods))
+            running.append(Running(f"what {' and '.join(same)} share", meaning, rewrite(meaning)))
     return running
 
 

@@ -12,7 +12,7 @@ from penstock.memory.blocks import Block, block_of
 from penstock.memory.check import check, check_aggregates
 from penstock.memory.joined import literal_of
 from penstock.memory.query import AggregateQuery, Query
-from penstock.memory.values import Declared, Knowledge
+from penstock.memory.values import ColumnAnalysis, Declared
 from penstock.memory.witness import Arrival, Witness, witness
 from penstock.reasoning.closure import Atom
 from penstock.reasoning.conditions import TooManyPartsError, split
@@ -40,7 +40,7 @@ def prefix_of(plan: p.Node, declared: Declared, size: int) -> Prefix | None:
 
     None where the plan is bounded, or the theory does not know it, or not as columns of sources.
     """
-    block = block_of(plan, declared, Knowledge(declared))
+    block = block_of(plan, declared, ColumnAnalysis(declared))
     if block is None:
         below = (prefix_of(source, declared, size) for source in plan.inputs)
         return next((found for found in below if found is not None), None)

@@ -29,6 +29,7 @@ from penstock.ingest.file_sources.splits import (
     local_path,
     splits_of,
 )
+from penstock.ingest.file_sources.text_format import TextFormat
 from penstock.ingest.fitting import REFUSED, Rejected, fitted_values, refused, sql_type
 from penstock.ingest.text_values import TextValues, is_written
 
@@ -59,11 +60,18 @@ def format_of(name: str, options: Iterable[tuple[str, str]]) -> FileFormat | Non
             return CsvFormat.of(options)
         case "parquet":
             return ParquetFormat.of(options)
+        case "text":
+            return TextFormat.of(options)
     return None
 
 
 def check_columns(name: str, schema: pa.Schema) -> None:
     """Refuse columns whose values no file of a format has, and names that are taken."""
+    if name.lower() == "text" and (not len(schema) or schema.field(0).type != pa.string()):
+        raise PlanError(
+            "USING text gives each line as one column: write (line STRING), and take it apart in a "
+            "view. Only columns that folders are called after, as day=2026-01-01, may follow"
+        )
     for field in schema:
         if field.name.lower() in REFUSED.names:
             raise PlanError(
