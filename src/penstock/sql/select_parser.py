@@ -39,6 +39,8 @@ def _in_its_place(parse: Modifier) -> Modifier:
 
 
 class SelectParser(PipeParser):
+    """Parses the clauses of a SELECT, each of which stands once and in its place."""
+
     QUERY_MODIFIER_PARSERS: t.ClassVar = {
         kind: _in_its_place(parse) for kind, parse in PipeParser.QUERY_MODIFIER_PARSERS.items()
     }
