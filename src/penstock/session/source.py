@@ -21,6 +21,7 @@ from penstock.runtime.rows import columns_of, table_of
 from penstock.runtime.runner import Runner
 from penstock.runtime.sources import IngestReport, late_area
 from penstock.runtime.times import Time, ticks
+from penstock.session.text_rows import TextForm, rows_in
 from penstock.state.producers import BatchId
 from penstock.state.run import AreaSpec
 
@@ -51,6 +52,21 @@ class Source:
         """
         self._runner.check()
         report = self._received(rows, None if batch is None else BatchId.parse(batch))
+        return self._told(report)
+
+    def append_text(
+        self, data: bytes, form: TextForm, batch: str | None = None
+    ) -> dict[str, Any]:
+        """One batch as a text: a line of JSON each, a document of JSON, or CSV with a header.
+
+        Records that cannot be read are rejected one by one, as those of files are.
+        """
+        self._runner.check()
+        known = None if batch is None else BatchId.parse(batch)
+        rows, rejected = rows_in(data, form, self._engine.source(self.name).given, batch or "text")
+        return self._told(self._engine.receive_table(self.name, rows, known, rejected))
+
+    def _told(self, report: IngestReport) -> dict[str, Any]:
         if report.duplicate:
             return {"accepted": 0, "late": 0, "duplicate": 1}
         self._runner.wake(report.accepted)
@@ -149,7 +165,10 @@ class Source:
         return self._kept_aside(rejected_area(self.name))
 
     def _kept_aside(self, area: AreaSpec) -> DataFrame:
+        return read_view(self._session.spark, self.aside(area), self._engine.tasks)
+
+    def aside(self, area: AreaSpec) -> Reading:
+        """All rows of an area in which some are kept that were not accepted."""
         definition = self._engine.source(self.name)
         refs = self._engine.manifest.area(area.name).refs
-        everything = Reading("rows", area, refs, self._engine.runs, time_of([definition]))
-        return read_view(self._session.spark, everything, self._engine.tasks)
+        return Reading("rows", area, refs, self._engine.runs, time_of([definition]))
