@@ -37,6 +37,7 @@ ROWS = (
     ("runtime",),
     ("directory",),
     ("session",),
+    ("server", "client"),
     ("cli", "ui", "testing"),
     ("__main__",),
 )

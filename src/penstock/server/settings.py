@@ -85,10 +85,10 @@ class Settings:
             known |= {"localhost", "127.0.0.1", "[::1]", _in_url(self.host.lower())}
         return frozenset(known)
 
-    @property
-    def url(self) -> str:
+    def url_at(self, port: int) -> str:
+        """Where the service is, at a port that may have been chosen for it."""
         scheme = "http" if self.tls_certificate is None else "https"
-        return f"{scheme}://{_in_url(self.host)}:{self.port}"
+        return f"{scheme}://{_in_url(self.host)}:{port}"
 
 
 def _in_url(host: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from penstock.boundary import public
 from penstock.element import INF
@@ -23,7 +23,6 @@ from penstock.runtime.sources import IngestReport, late_area
 from penstock.runtime.times import Time, ticks
 from penstock.session.text_rows import TextForm, rows_in
 from penstock.state.producers import BatchId
-from penstock.state.run import AreaSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 
     from penstock.runtime.rows import Rows
     from penstock.session.session import Session
+
+Aside: TypeAlias = Literal["late", "rejected"]
 
 
 @public
@@ -157,18 +158,18 @@ class Source:
 
     def late(self) -> DataFrame:
         """The rows that came too late or without a time, where the source keeps them."""
-        return self._kept_aside(late_area(self._engine.source(self.name)))
+        return self._kept_aside("late")
 
     def rejected(self) -> DataFrame:
         """The records that could not be taken: text, file, position, reason, and when that was."""
-        self._engine.source(self.name)
-        return self._kept_aside(rejected_area(self.name))
+        return self._kept_aside("rejected")
 
-    def _kept_aside(self, area: AreaSpec) -> DataFrame:
-        return read_view(self._session.spark, self.aside(area), self._engine.tasks)
+    def _kept_aside(self, what: Aside) -> DataFrame:
+        return read_view(self._session.spark, self.aside(what), self._engine.tasks)
 
-    def aside(self, area: AreaSpec) -> Reading:
-        """All rows of an area in which some are kept that were not accepted."""
+    def aside(self, what: Aside) -> Reading:
+        """What is to be read to have all rows that were not accepted."""
         definition = self._engine.source(self.name)
+        area = late_area(definition) if what == "late" else rejected_area(self.name)
         refs = self._engine.manifest.area(area.name).refs
         return Reading("rows", area, refs, self._engine.runs, time_of([definition]))
