@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv as pc
@@ -63,7 +64,10 @@ def test_what_is_no_row_is_rejected_by_itself(api: Served) -> None:
         assert (answer["accepted"], answer["rejected"]) == (1, 2)
         assert len(answer["reasons"]) == 2
         kept = http.get("/v1/sources/readings/rejected").json()["rows"]
-    assert [(row["file"], row["position"]) for row in kept] == [("p/7", "line 1"), ("p/7", "line 2")]
+    assert [(row["file"], row["position"]) for row in kept] == [
+        ("p/7", "line 1"),
+        ("p/7", "line 2"),
+    ]
     assert kept[1]["record"] == "nothing"
 
 
@@ -101,7 +105,8 @@ def test_history_and_changes_page_by_page(api: Served) -> None:
         view = api.client().view(name)
         expected = api.db.view(name).changes().toArrow().to_pylist()
         expected.sort(key=lambda row: row["ts"])
-        found, since, complete = [], None, False
+        found: list[Any] = []
+        since, complete = None, False
         while not complete:
             page = view.changes(since, limit=2)
             found += page.rows

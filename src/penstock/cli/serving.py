@@ -40,7 +40,9 @@ def serve(
         raise InputError(error.sentence) from None
     write_logs(settings.log_format)
     with errors_of(""), serving(service) as server:
-        click.echo(f"Penstock is at {settings.url_at(server.port)}; applying the pipeline.", err=True)
+        click.echo(
+            f"Penstock is at {settings.url_at(server.port)}; applying the pipeline.", err=True
+        )
         with session(path) as db:
             Runner(True, False, False, stop).apply(db, files, allow_drop)
             db.start()

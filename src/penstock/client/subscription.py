@@ -44,9 +44,7 @@ def updates(
         failed += 1
 
 
-def _connection(
-    http: httpx.Client, path: str, start: str, after: str | None
-) -> Iterator[Update]:
+def _connection(http: httpx.Client, path: str, start: str, after: str | None) -> Iterator[Update]:
     parameters = {"start": start} | ({} if after is None else {"after": after})
     timeout = httpx.Timeout(http.timeout, read=_SILENT_SECONDS)
     with connect_sse(http, "GET", path, params=parameters, timeout=timeout) as events:

@@ -15,13 +15,16 @@ from penstock.errors import PenstockError
 from penstock.server.api import sources, statements, status, subscriptions, views
 from penstock.server.guard import Guard
 from penstock.server.metrics import Metrics, Requests
-from penstock.server.problems import Problem, answer
+from penstock.server.problems import ProblemError, answer
 from penstock.server.service import Service
 
 ABOUT = """Sources, views and their changes.
 
 Send `Authorization: Bearer TOKEN` where the service has tokens. What goes wrong is told as
 `application/problem+json` with a condition, a SQLSTATE and, of SQL, the place."""
+
+
+ERRORS = (ProblemError, PenstockError, RequestValidationError, HTTPException, Exception)
 
 
 def create_app(service: Service) -> FastAPI:
@@ -42,10 +45,7 @@ def create_app(service: Service) -> FastAPI:
         redoc_url=None,
         lifespan=lifespan,
         redirect_slashes=False,
-        exception_handlers={
-            kind: answer
-            for kind in (Problem, PenstockError, RequestValidationError, HTTPException, Exception)
-        },
+        exception_handlers=dict.fromkeys(ERRORS, answer),
     )
     app.state.service, app.state.metrics = service, metrics
     for part in (status, sources, views, subscriptions, statements):

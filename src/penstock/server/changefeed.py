@@ -3,8 +3,9 @@
 Law: whoever follows a view gets every change after its position once, in order, or is told where to
 go on from. A message ends with a position before which everything has been told.
 Cost: a version is read once, however many follow. What waits for those who are behind is one
-bounded backlog for all of them: who falls out of it has been too slow, and is let go. Those who come
-from further back read for themselves until they have caught up; who asks for the same gets the same.
+bounded backlog for all of them: who falls out of it has been too slow, and is let go. Those who
+come from further back read for themselves until they have caught up; those who ask for the same
+share what is read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from sse_starlette import ServerSentEvent
 from penstock.errors import PlanError
 from penstock.server.encoding import dumped, rows_of
 from penstock.server.positions import Position, position_of
-from penstock.server.problems import Problem, problem_of
+from penstock.server.problems import ProblemError, problem_of
 from penstock.server.threads import Threads
 from penstock.session import Session
 from penstock.session.published import (
@@ -102,7 +103,7 @@ class Feed:
         self.name, self.identity, self.version = name, at.view, at.version
         self.since = self.until = at.frontier
         self.subscribers, self.made = 0, time.monotonic()
-        self.ended: Problem | None = None
+        self.ended: ProblemError | None = None
         self.advancing: asyncio.Task[None] | None = None
         self._messages: deque[Message] = deque()
         self._size = 0
@@ -126,7 +127,7 @@ class Feed:
             self.since = gone.until
         self.notify()
 
-    def end(self, problem: Problem) -> None:
+    def end(self, problem: ProblemError) -> None:
         self.ended = problem
         self.notify()
 
@@ -176,7 +177,7 @@ class Changefeed:
 
     async def stop(self) -> None:
         """Everybody is told where to go on from."""
-        problem = Problem(
+        problem = ProblemError(
             HTTPStatus.SERVICE_UNAVAILABLE,
             "SERVICE_STOPPING",
             "The service is stopping. Go on from the position of the last message.",
@@ -245,7 +246,7 @@ class Changefeed:
     async def subscribe(self, name: str, start: Start, after: str | None) -> AsyncIterator[Message]:
         """Messages from a position on; an error comes before the first, or is the last one."""
         if sum(self.subscribers.values()) >= self._most:
-            raise Problem(
+            raise ProblemError(
                 HTTPStatus.SERVICE_UNAVAILABLE,
                 "TOO_MANY_SUBSCRIBERS",
                 f"There are {self._most} subscribers already, as max_subscribers says.",
@@ -362,7 +363,7 @@ def position_in(view: CommittedView, text: str, known: str) -> Position:
         raise PlanError(f"{text[:80]!r} is later than all that view {view.name} has told")
     if found.frontier < view.oldest:
         oldest = time_text(view.time, view.oldest)
-        raise Problem(
+        raise ProblemError(
             HTTPStatus.GONE,
             "CHANGES_GIVEN_UP",
             f"Of view {view.name} the changes from {oldest} on are kept, and these are older. "
@@ -372,8 +373,8 @@ def position_in(view: CommittedView, text: str, known: str) -> Position:
     return found
 
 
-def _replaced(name: str) -> Problem:
-    return Problem(
+def _replaced(name: str) -> ProblemError:
+    return ProblemError(
         HTTPStatus.GONE,
         "VIEW_REPLACED",
         f"View {name} is not the one that was followed: it was replaced, renamed or created anew. "
@@ -382,8 +383,8 @@ def _replaced(name: str) -> Problem:
     )
 
 
-def _too_slow() -> Problem:
-    return Problem(
+def _too_slow() -> ProblemError:
+    return ProblemError(
         HTTPStatus.SERVICE_UNAVAILABLE,
         "TOO_SLOW",
         "More changes came than wait for a subscriber. Go on from the position of the last "

@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 import pyarrow.types as t
 
-from penstock.server.problems import Problem
+from penstock.server.problems import ProblemError
 
 
 class Form(StrEnum):
@@ -53,7 +53,7 @@ def accepted(accept: str | None) -> Form:
         for form in Form:
             if name in (form, "*/*", f"{form.split('/')[0]}/*"):
                 return form
-    raise Problem(
+    raise ProblemError(
         HTTPStatus.NOT_ACCEPTABLE,
         "NOT_ACCEPTABLE",
         f"Found {accept[:80]!r}, expected one of {', '.join(Form)}.",
@@ -165,8 +165,8 @@ def plain(value: Any) -> Any:
 
 
 _SHOWN: Mapping[Any, Callable[[Any], Any]] = {
-    float: lambda v: v if math.isfinite(v) else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(
-        v, "NaN"
+    float: lambda v: (
+        v if math.isfinite(v) else {math.inf: "Infinity", -math.inf: "-Infinity"}.get(v, "NaN")
     ),
     bytes: lambda v: base64.b64encode(v).decode(),
     datetime: lambda v: v.isoformat(),

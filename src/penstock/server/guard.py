@@ -1,7 +1,7 @@
 """What every request passes before anything of it is read: host, origin, token, size.
 
-Law: a request that may not do what it asks has no effect and learns nothing. Where a path is new, it
-is closed: reading needs the role of readers, all else that of administrators.
+Law: a request that may not do what it asks has no effect and learns nothing. Where a path is new,
+it is closed: reading needs the role of readers, all else that of administrators.
 
 A page of another site cannot use a browser of this machine against the service: not by a name that
 resolves to loopback (Host), nor by sending from afar (Origin), with or without a token.
@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from penstock.server.problems import Problem
+from penstock.server.problems import ProblemError
 from penstock.server.settings import Settings
 from penstock.server.tokens import Role, Tokens
 
@@ -55,7 +55,7 @@ class Guard:
         limited = _limited(receive, self._settings.max_body_bytes, self._settings.body_seconds)
         await self._app(scope, limited, _with_headers(send))
 
-    def _problem(self, scope: Scope, headers: Headers, role: Role) -> Problem | None:
+    def _problem(self, scope: Scope, headers: Headers, role: Role) -> ProblemError | None:
         return (
             _host_problem(headers, self._settings.hosts)
             or _origin_problem(scope, headers)
@@ -64,18 +64,18 @@ class Guard:
         )
 
 
-def _host_problem(headers: Headers, hosts: Iterable[str]) -> Problem | None:
+def _host_problem(headers: Headers, hosts: Iterable[str]) -> ProblemError | None:
     host = _PORT.sub("", headers.get("host", "").lower())
     if not hosts or host in hosts:
         return None
-    return Problem(
+    return ProblemError(
         HTTPStatus.MISDIRECTED_REQUEST,
         "UNKNOWN_HOST",
         f"{host[:80]!r} is not a name of this service. allowed_hosts may have it.",
     )
 
 
-def _origin_problem(scope: Scope, headers: Headers) -> Problem | None:
+def _origin_problem(scope: Scope, headers: Headers) -> ProblemError | None:
     origin = headers.get("origin")
     if origin is None:
         foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
@@ -83,17 +83,17 @@ def _origin_problem(scope: Scope, headers: Headers) -> Problem | None:
         foreign = urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
     if not foreign:
         return None
-    return Problem(
+    return ProblemError(
         HTTPStatus.FORBIDDEN, "FOREIGN_ORIGIN", "Pages of other sites may not ask this service."
     )
 
 
-def _role_problem(scope: Scope, role: Role) -> Problem | None:
+def _role_problem(scope: Scope, role: Role) -> ProblemError | None:
     path, method = scope["path"], scope.get("method", "GET")
     if path in OPEN:
         return None
     if role is Role.NONE:
-        return Problem(
+        return ProblemError(
             HTTPStatus.UNAUTHORIZED, "NO_TOKEN", "Send a token: Authorization: Bearer TOKEN."
         )
     if method in _READING or path in FOR_READERS or role is Role.ADMIN:
@@ -101,23 +101,23 @@ def _role_problem(scope: Scope, role: Role) -> Problem | None:
     return too_weak("This")
 
 
-def too_weak(what: str) -> Problem:
-    return Problem(
+def too_weak(what: str) -> ProblemError:
+    return ProblemError(
         HTTPStatus.FORBIDDEN, "READ_ONLY", f"{what} needs the admin token; this one may only read."
     )
 
 
-def _size_problem(headers: Headers, most: int) -> Problem | None:
+def _size_problem(headers: Headers, most: int) -> ProblemError | None:
     if headers.get("content-encoding", "identity").lower() != "identity":
-        return Problem(
+        return ProblemError(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "COMPRESSED", "Send the body as it is, uncompressed."
         )
     length = headers.get("content-length", "0")
     return too_large(most) if length.isdigit() and int(length) > most else None
 
 
-def too_large(most: int) -> Problem:
-    return Problem(
+def too_large(most: int) -> ProblemError:
+    return ProblemError(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         "BODY_TOO_LARGE",
         f"A body may have {most} bytes, as max_body_bytes says. Send several batches.",
@@ -135,7 +135,7 @@ def _limited(receive: Receive, most: int, seconds: float) -> Receive:
         try:
             message = await asyncio.wait_for(receive(), seconds)
         except TimeoutError:
-            raise Problem(
+            raise ProblemError(
                 HTTPStatus.REQUEST_TIMEOUT,
                 "BODY_TOO_SLOW",
                 f"Nothing of the body came for {seconds:g} seconds.",

@@ -153,7 +153,9 @@ class OfSession(Collector):
         yield _gauge(
             "penstock_version", "The last commit", [], [([], session.engine.manifest.version)]
         )
-        yield _gauge("penstock_failed", "Parts that do not go on", [], [([], len(session.failures()))])
+        yield _gauge(
+            "penstock_failed", "Parts that do not go on", [], [([], len(session.failures()))]
+        )
         if BEGIN < frontier < INF:
             yield _gauge("penstock_frontier", "All before is complete", [], [([], frontier)])
             if pa.types.is_timestamp(event_time(session.engine)):
@@ -261,7 +263,9 @@ def _of_state(session: Session) -> Iterator[Metric]:
         )
 
 
-def _gauge(name: str, help: str, labels: list[str], values: list[tuple[list[str], float]]) -> Metric:
+def _gauge(
+    name: str, help: str, labels: list[str], values: list[tuple[list[str], float]]
+) -> Metric:
     family = GaugeMetricFamily(name, help, labels=labels)
     for label, value in values:
         family.add_metric(label, value)

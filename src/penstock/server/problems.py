@@ -42,7 +42,7 @@ logger = logging.getLogger("penstock.server")
 
 
 @dataclass
-class Problem(Exception):
+class ProblemError(Exception):
     """An answer that is not what was asked for."""
 
     status: int
@@ -71,13 +71,13 @@ class Problem(Exception):
         return JSONResponse(self.body(), self.status, headers, MEDIA_TYPE)
 
 
-def problem_of(error: Exception) -> Problem:
+def problem_of(error: Exception) -> ProblemError:
     """Any error as a problem; what is our own mistake is logged, and not told."""
     match error:
-        case Problem():
+        case ProblemError():
             return error
         case PenstockError():
-            return Problem(
+            return ProblemError(
                 _status(error),
                 str(error.getCondition()),
                 error.sentence,
@@ -88,12 +88,12 @@ def problem_of(error: Exception) -> Problem:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             told = shortened(f"{where}: {first['msg']}", 400, 3)
-            return Problem(HTTPStatus.UNPROCESSABLE_ENTITY, "INVALID_REQUEST", told)
+            return ProblemError(HTTPStatus.UNPROCESSABLE_ENTITY, "INVALID_REQUEST", told)
         case HTTPException():
             condition = HTTPStatus(error.status_code).name
-            return Problem(error.status_code, condition, str(error.detail))
+            return ProblemError(error.status_code, condition, str(error.detail))
     logger.error("a mistake of Penstock itself", exc_info=error)
-    return Problem(
+    return ProblemError(
         HTTPStatus.INTERNAL_SERVER_ERROR,
         "INTERNAL_ERROR",
         "This is a mistake of Penstock itself. The log of the service says more.",

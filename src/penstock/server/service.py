@@ -11,7 +11,7 @@ import time
 from http import HTTPStatus
 
 from penstock.server.changefeed import Changefeed
-from penstock.server.problems import Problem
+from penstock.server.problems import ProblemError
 from penstock.server.settings import Settings
 from penstock.server.threads import Threads
 from penstock.server.tokens import Tokens
@@ -37,7 +37,7 @@ class Service:
     @property
     def session(self) -> Session:
         if self._session is None:
-            raise Problem(
+            raise ProblemError(
                 HTTPStatus.SERVICE_UNAVAILABLE,
                 "NOT_READY",
                 "The pipeline is being applied. Ask again when /readyz says that it is.",

@@ -95,9 +95,7 @@ def _in_url(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-def load(
-    file: Path | None, environment: Mapping[str, str], flags: Mapping[str, Any]
-) -> Settings:
+def load(file: Path | None, environment: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
     """The settings of a file, those of the environment over them, and flags over both."""
     found = {} if file is None else _of_file(file)
     found |= {

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import TypeVar
 
 from penstock.boundary import entered
-from penstock.server.problems import Problem
+from penstock.server.problems import ProblemError
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ class Threads:
         """What the work returns or raises, in a thread."""
         with self._mutex:
             if self._under_way >= self._most:
-                raise Problem(
+                raise ProblemError(
                     HTTPStatus.SERVICE_UNAVAILABLE,
                     "TOO_BUSY",
                     f"{self._under_way} others are waiting already. Ask again a little later.",
@@ -43,7 +43,7 @@ class Threads:
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self._seconds)
         except TimeoutError:
-            raise Problem(
+            raise ProblemError(
                 HTTPStatus.GATEWAY_TIMEOUT,
                 "TOOK_TOO_LONG",
                 f"This took longer than {self._seconds:g} seconds.",

@@ -64,8 +64,7 @@ def _digest(token: bytes) -> bytes:
 
 
 def load_tokens(settings: Settings, environment: Mapping[str, str]) -> Tokens:
-    """The tokens of files or of the environment; an error where some are needed and there are none.
-    """
+    """The tokens of files or of the environment; an error where there are none and must be."""
     read = _token("read", settings.read_token_file, environment)
     admin = _token("admin", settings.admin_token_file, environment)
     if read is None and admin is None and not settings.is_loopback:
@@ -85,7 +84,9 @@ def _token(role: str, file: Path | None, environment: Mapping[str, str]) -> str 
         raise ArgumentError(f"{variable} and {role}_token_file are both set; one is enough.")
     try:
         if file.stat().st_mode & stat.S_IRWXO:
-            raise ArgumentError(f"{file} may be read by every user of this machine: chmod o= {file}")
+            raise ArgumentError(
+                f"{file} may be read by every user of this machine: chmod o= {file}"
+            )
         return file.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         said = error.strerror if isinstance(error, OSError) else "it is no text"

@@ -55,9 +55,7 @@ class Source:
         report = self._received(rows, None if batch is None else BatchId.parse(batch))
         return self._told(report)
 
-    def append_text(
-        self, data: bytes, form: TextForm, batch: str | None = None
-    ) -> dict[str, Any]:
+    def append_text(self, data: bytes, form: TextForm, batch: str | None = None) -> dict[str, Any]:
         """One batch as a text: a line of JSON each, a document of JSON, or CSV with a header.
 
         Records that cannot be read are rejected one by one, as those of files are.

@@ -17,7 +17,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response, StreamingResponse
 
 from penstock.server.encoding import Form, accepted, encoded
-from penstock.server.problems import MEDIA_TYPE, Problem
+from penstock.server.problems import MEDIA_TYPE, ProblemError
 from penstock.server.service import Service
 from penstock.server.tokens import Role
 from penstock.session import Session
@@ -25,6 +25,7 @@ from penstock.session.published import Reading, opened
 
 MOST_ROWS = 1_000_000
 _FEW_ROWS = 10_000
+_HEADERS = ("version", "frontier", "position", "complete", "total", "truncated")
 
 
 class ProblemModel(BaseModel):
@@ -101,7 +102,7 @@ def named(what: str, name: str, known: Iterable[str]) -> str:
         return names[name.lower()]
     close = difflib.get_close_matches(name.lower(), names, n=1)
     hint = f" Did you mean {names[close[0]]}?" if close else ""
-    raise Problem(
+    raise ProblemError(
         HTTPStatus.NOT_FOUND,
         "UNRESOLVED_NAME",
         f"There is no {what} {name[:80]!r}.{hint}",
@@ -150,9 +151,7 @@ def table_answer(
 def headers_of(about: Mapping[str, Any]) -> dict[str, str]:
     """What there is to say about rows, for forms that have no place for it."""
     return {
-        f"Penstock-{name.title()}": str(value)
-        for name, value in about.items()
-        if isinstance(value, str | int) and str(value).isascii()
+        f"Penstock-{name.title()}": str(value) for name, value in about.items() if name in _HEADERS
     }
 
 

@@ -26,7 +26,7 @@ from penstock.server.api.asked import (
     service_of,
 )
 from penstock.server.encoding import Form
-from penstock.server.problems import Problem
+from penstock.server.problems import ProblemError
 from penstock.session import Session, Source
 from penstock.session.published import event_time, parsed, time_text
 from penstock.session.text_rows import TextForm
@@ -36,9 +36,7 @@ from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.types import shown as sql_type
 from penstock.sql.dialect import quote
 
-router = APIRouter(
-    prefix="/v1/sources", tags=["sources"], dependencies=[TOKEN], responses=PROBLEMS
-)
+router = APIRouter(prefix="/v1/sources", tags=["sources"], dependencies=[TOKEN], responses=PROBLEMS)
 _TEXTS: dict[str, TextForm] = {
     Form.LINES: "json lines",
     "application/jsonl": "json lines",
@@ -126,7 +124,7 @@ async def append(
     """
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != Form.ARROW and kind not in _TEXTS:
-        raise Problem(
+        raise ProblemError(
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
             "UNSUPPORTED_MEDIA_TYPE",
             f"Found rows of {kind[:80]!r}, expected one of {', '.join([*_TEXTS, Form.ARROW])}.",
@@ -145,9 +143,7 @@ async def append(
 
 
 @router.post("/{name}/punctuations")
-async def punctuate(
-    name: str, where: Where, service: AskedService, session: AskedSession
-) -> Done:
+async def punctuate(name: str, where: Where, service: AskedService, session: AskedSession) -> Done:
     """No more rows come that match, as `PUNCTUATE name WHERE ...` says."""
 
     def said() -> Done:

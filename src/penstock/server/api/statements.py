@@ -25,7 +25,7 @@ from penstock.server.api.asked import (
     table_answer,
 )
 from penstock.server.guard import too_weak
-from penstock.server.problems import Problem
+from penstock.server.problems import ProblemError
 from penstock.server.tokens import Role
 from penstock.session import Session
 from penstock.sql import parse
@@ -63,14 +63,14 @@ async def sql(
         with _tagged(session, tag):
             result = session.sql(asked.sql)
             table = result.to_arrow() if result.has_rows else pa.table({})
-        about = {"version": session.engine.manifest.version}
+        about: dict[str, Any] = {"version": session.engine.manifest.version}
         if not result.has_rows:
             about["message"] = str(result)
         return about, *table_answer(request, table, asked.limit, about)
 
     try:
         about, form, body = await service.queries.run(answer)
-    except Problem as problem:
+    except ProblemError as problem:
         if problem.status == HTTPStatus.GATEWAY_TIMEOUT:
             await service.reads.run(_cancel, session, tag)
         raise

@@ -28,7 +28,7 @@ router = APIRouter(prefix="/v1/views", tags=["subscriptions"])
 _EVENTS: dict[int | str, dict[str, Any]] = {
     **PROBLEMS,
     200: {
-        "description": "`snapshot`, `changes`, `progress` and `problem` events; the id is a position",
+        "description": "`snapshot`, `changes`, `progress`, `problem`; the id is a position",
         "content": {"text/event-stream": {}},
     },
 }

@@ -127,9 +127,7 @@ async def history(
 ) -> Response:
     """Every row with the times from and to which it was there."""
     known, engine = _known(session, name), session.engine
-    return await rows_read(
-        request, lambda: engine.committed(known).history(), limit, lambda _: {}
-    )
+    return await rows_read(request, lambda: engine.committed(known).history(), limit, lambda _: {})
 
 
 @router.get("/{name}/changes", responses=AS_ROWS, response_class=Response)
