@@ -45,6 +45,11 @@ class Served:
         known = {} if token is None else {"Authorization": f"Bearer {token}"}
         return httpx.Client(base_url=self.url, headers={**known, **headers}, timeout=PATIENCE)
 
+    @property
+    def followers(self) -> int:
+        feeds = self.service.followed
+        return 0 if feeds is None else sum(feeds.subscribers.values())
+
     def append(self, *rows: tuple[str, int, int]) -> None:
         self.db.source("readings").append(rows)
 

@@ -46,7 +46,7 @@ def updates(
 
 def _connection(http: httpx.Client, path: str, start: str, after: str | None) -> Iterator[Update]:
     parameters = {"start": start} | ({} if after is None else {"after": after})
-    timeout = httpx.Timeout(http.timeout, read=_SILENT_SECONDS)
+    timeout = httpx.Timeout(_SILENT_SECONDS)
     with connect_sse(http, "GET", path, params=parameters, timeout=timeout) as events:
         checked(events.response)
         standing: list[Row] = []
