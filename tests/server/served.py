@@ -14,7 +14,7 @@ import httpx
 
 from penstock.client import Changes, Client, Row, Snapshot, Update
 from penstock.runtime.options import Options
-from penstock.server import Server, Service, Settings, Tokens, serving
+from penstock.server import Server, Service, Settings, Tokens
 from penstock.session import Session
 from penstock.testing import local_session
 
@@ -72,7 +72,7 @@ def served(
             db.sql(pipeline)
         db.start()
         service.open(db)
-        with serving(service) as server:
+        with Server(service) as server:
             yield Served(db, service, server, f"http://127.0.0.1:{server.port}")
 
 

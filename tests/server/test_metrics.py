@@ -72,7 +72,7 @@ def test_dashboards_and_alerts_speak_of_metrics_that_there_are(file: str) -> Non
     page = (ROOT / "docs" / "service.md").read_text("utf-8")
     if file.endswith(".json"):
         assert json.loads(text)["panels"]
-    names = {n for n in NAME.findall(text)}
+    names = set(NAME.findall(text))
     assert len(names) > 4
     for name in names:
         base = next((name.removesuffix(s) for s in SUFFIXES[1:] if name.endswith(s)), name)

@@ -200,22 +200,24 @@ def test_who_is_too_slow_is_let_go_and_goes_on_where_it_was(tmp_path: Path) -> N
         "CREATE SOURCE s (v STRING, t INT) EVENT TIME t; CREATE VIEW all_of AS SELECT v FROM s;"
     )
     settings = quick(backlog_bytes=100_000, send_seconds=0.5)
-    with served(tmp_path / "state", settings, pipeline=pipeline) as api:
-        with closing(socket.create_connection(("127.0.0.1", api.server.port))) as slow:
-            slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-            path = "/v1/views/all_of/subscribe?start=beginning"
-            slow.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-            eventually(lambda: api.followers == 1)
-            source, count = api.db.source("s"), 0
-            quick_one = Follower(api, "all_of", "beginning")
-            while api.followers > 1:
-                assert count < 4000
-                source.append([(f"{text}{i}", count) for i in range(50)])
-                count += 1
-            source.advance(count + 1)
-            quick_one.comes_to(count + 1)
-            assert len(quick_one.changes) == 50 * count
-            quick_one.close()
+    with (
+        served(tmp_path / "state", settings, pipeline=pipeline) as api,
+        closing(socket.create_connection(("127.0.0.1", api.server.port))) as slow,
+    ):
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        path = "/v1/views/all_of/subscribe?start=beginning"
+        slow.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        eventually(lambda: api.followers == 1)
+        source, count = api.db.source("s"), 0
+        quick_one = Follower(api, "all_of", "beginning")
+        while api.followers > 1:
+            assert count < 4000
+            source.append([(f"{text}{i}", count) for i in range(50)])
+            count += 1
+        source.advance(count + 1)
+        quick_one.comes_to(count + 1)
+        assert len(quick_one.changes) == 50 * count
+        quick_one.close()
 
 
 def test_a_view_that_is_replaced_cannot_be_gone_on_with(api: Served) -> None:

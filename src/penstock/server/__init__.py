@@ -11,7 +11,7 @@ Law: the event loop never waits for the session. All that asks a session runs in
 number is bounded, and holds no lock that a step waits for.
 """
 
-from penstock.server.http import Server, serving
+from penstock.server.http import Server
 from penstock.server.logs import write_logs
 from penstock.server.service import Service
 from penstock.server.settings import Settings, load
@@ -24,6 +24,5 @@ __all__ = [
     "Tokens",
     "load",
     "load_tokens",
-    "serving",
     "write_logs",
 ]

@@ -8,8 +8,6 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import uvicorn
@@ -33,6 +31,13 @@ class Server:
         self._server = uvicorn.Server(_config(create_app(service), service.settings))
         self._thread = threading.Thread(target=self._run, name="penstock http", daemon=True)
 
+    def __enter__(self) -> Server:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
     def _run(self) -> None:
         self._server.run([self._socket])
 
@@ -55,17 +60,6 @@ class Server:
         self._server.should_exit = True
         self._thread.join(self._settings.stop_seconds + 5.0)
         self._service.close()
-
-
-@contextmanager
-def serving(service: Service) -> Iterator[Server]:
-    """The server of a service, in the block."""
-    server = Server(service)
-    server.start()
-    try:
-        yield server
-    finally:
-        server.stop()
 
 
 def _bound(settings: Settings) -> socket.socket:
