@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from penstock.cli.main import main
-from penstock.client import Changes, Client, Update
+from penstock.client import Changes, Client, Row, Update
 from tests.server.served import ADMIN, PIPELINE, fold
 
 PATIENCE = 600.0
@@ -114,7 +114,8 @@ def test_whoever_follows_hears_exactly_what_was_missed(tmp_path: Path) -> None:
         source.advance(30)
         hears(30)
         changes = [row for u in heard if isinstance(u, Changes) for row in u.changes]
-        everything, since, complete = [], None, False
+        everything: list[Row] = []
+        since, complete = None, False
         while not complete:
             page = client.view("lately").changes(since)
             everything += page.rows

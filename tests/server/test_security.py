@@ -9,11 +9,11 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect as websocket
+from websockets.typing import Origin
 
 from penstock.client import ServiceError
 from penstock.errors import ArgumentError
@@ -181,9 +181,9 @@ def test_a_name_that_resolves_to_loopback_is_not_answered(tmp_path: Path) -> Non
 
 def test_pages_of_other_sites_are_not_answered(tmp_path: Path) -> None:
     with served(tmp_path / "state", quick()) as api:
-        rows = {"content": b"{}", "headers": {"Content-Type": "text/csv"}}
         with api.http(Origin="https://evil.example") as http:
-            answer: Any = http.post("/v1/sources/readings/rows", **rows)
+            csv = {"Content-Type": "text/csv"}
+            answer = http.post("/v1/sources/readings/rows", content=b"{}", headers=csv)
             assert (answer.status_code, answer.json()["condition"]) == (403, "FOREIGN_ORIGIN")
             assert "access-control-allow-origin" not in answer.headers
         with api.http(**{"Sec-Fetch-Site": "cross-site"}) as http:
@@ -192,7 +192,7 @@ def test_pages_of_other_sites_are_not_answered(tmp_path: Path) -> None:
             assert http.get("/v1/views").status_code == 200
         url = api.url.replace("http", "ws") + "/v1/views/hot/subscribe/ws"
         with pytest.raises(InvalidStatus, match="403"):
-            websocket(url, origin="https://evil.example")  # type: ignore[arg-type]
+            websocket(url, origin=Origin("https://evil.example"))
 
 
 def test_bodies_have_a_size(tmp_path: Path) -> None:
