@@ -12,7 +12,7 @@ PEERS := flink pathway
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-punctuation docs test test-fast check format bench-bounded bench-kernels \
-  bench-engine bench-expiry bench-punctuation bench-sharing bench-peers bench-nexmark clean moved
+  bench-engine bench-expiry bench-punctuation bench-sharing bench-peers bench-nexmark release clean moved
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' Makefile
@@ -26,13 +26,15 @@ test-fast: $(STAMP) ## Run the tests that need neither Spark nor minutes
 check: $(STAMP) ## Lint, formatting and types
 	@$(PY) -m ruff check --quiet
 	@$(PY) -m ruff format --check --quiet
-	@$(PY) -m mypy --strict --no-error-summary src tests bench
+	@$(PY) -m mypy --strict --no-error-summary src tests bench release.py
 
 demo: $(STAMP) ## Watch a live auction and its views for 45 seconds
 	@$(PY) -m penstock demo
 
 docs: $(STAMP) ## Build the pages of docs into build/docs
 	@$(PY) -m docs.figures.intervals
+	@$(PY) -m docs.walks
+	@$(PY) -m docs.reference
 	@$(PY) -m docs.notebook 2>/dev/null
 	@$(PY) -m docs.build
 
@@ -66,6 +68,9 @@ bench-peers: $(PEERS:%=.peers/%/.ready) ## Set up the engines that Nexmark compa
 
 bench-nexmark: $(STAMP) bench-peers ## Measure Nexmark, for hours; write docs/benchmarks.md
 	@$(PY) -m bench.nexmark
+
+release: $(STAMP) ## Build the wheel into dist, and try it out
+	@$(PY) -m release
 
 clean: ## Remove all that make creates, .venv included
 	@rm -rf $(VENV) .peers build dist src/*.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

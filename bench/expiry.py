@@ -25,11 +25,11 @@ from bench.queueing import Costs, Load, Outcome, Row, served
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.element import BEGIN, INF, Elements
+from penstock.ingest.sources import SourceDefinition
+from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy
-from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
-from penstock.runtime.sources import SourceDefinition
 from penstock.testing.engine_runs import LocalJobs
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
@@ -152,7 +152,7 @@ def in_batches(
             rows["t"] = np.arange(step * BATCH, (step + 1) * BATCH)
             for expiry, engine in engines.items():
                 engine.receive_table("s", pa.table(rows))
-                engine.promise("s", (step + 1) * BATCH)
+                engine.advance_watermark("s", (step + 1) * BATCH)
                 started = time.process_time()
                 engine.step()
                 spent[expiry].append(time.process_time() - started)

@@ -22,7 +22,7 @@ import pyarrow as pa
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.element import INF, Elements
-from penstock.physical.local import LocalPipeline
+from penstock.testing.local_pipeline import LocalPipeline
 
 MILLION = 1_000_000
 KEYS, VALUES = 10_000, 100

@@ -34,8 +34,8 @@ from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.adaptive_join import AdaptiveJoin
 from penstock.physical.kernels.aggregate import GroupAggregate
 from penstock.physical.kernels.join import InnerJoin
-from penstock.physical.local import LocalPipeline
 from penstock.physical.lower import Operator
+from penstock.testing.local_pipeline import LocalPipeline
 
 Signature = tuple[str, int, bool]
 

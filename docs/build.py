@@ -27,9 +27,12 @@ FIRST = (
     "language",
     "command-line",
     "python",
+    "reference",
     "semantics",
     "memory",
     "testing",
+    "glossary",
+    "architecture",
 )
 LONG = 30  # letters of a title that the menu does not show
 GROUPS = {"docs": "", "papers": "Papers", "decisions": "Decisions"}

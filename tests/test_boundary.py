@@ -14,7 +14,7 @@ import penstock
 from penstock import errors
 from penstock.boundary import ROOM, headroom, in_a_sentence, public
 from penstock.errors import ArgumentError, PenstockError, SparkError, StateError, brief
-from penstock.runtime.problems import problem_of
+from penstock.execution.problems import problem_of
 
 TRACE = """An error occurred while calling o1.collectToPython.
 : org.apache.spark.SparkException: Job aborted due to stage failure: Task 0 in stage 1.0 failed

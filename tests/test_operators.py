@@ -19,18 +19,17 @@ NAMES = {operator.__name__ for operator in OPERATORS}
 
 SHAPES = {
     "memory/blocks.py: _closes": "the three operators of a block that time can close",
-    "memory/blocks.py: _rows": "a block, or NoBlockError",
     "memory/operators.py: _session_below": "sessions below filters and maps, or none",
-    "memory/products.py: _read": "a product, or NoProductError",
+    "memory/products.py: product_of": "a product, or NoProductError",
     "memory/summaries.py: summaries_of": "a product under DISTINCT, or no summary",
     "physical/lower.py: _from": "groups that start by themselves, or not",
     "rewrite/bound_rank.py: bound_rank": "one rule",
     "rewrite/prune_columns.py: _pruned": "one rule: where leaving out columns begins",
-    "sharing/planning.py: _is_block": "what is looked for among views",
-    "sharing/planning.py: _keeping": "a guess at costs",
-    "sharing/planning.py: _with_rest": "what answers from views are made of",
-    "sharing/unions.py: _linear": "conditions and columns of a part of a union, or none",
-    "sharing/unions.py: _parts": "a union below filters and maps, or none",
+    "sharing/views.py: _is_block": "what is looked for among views",
+    "sharing/views.py: _keeping": "a guess at costs",
+    "sharing/views.py: _with_rest": "what answers from views are made of",
+    "sharing/matching.py: _linear": "conditions and columns of a part of a union, or none",
+    "sharing/matching.py: _parts": "a union below filters and maps, or none",
 }
 """Where code looks for a shape of plans, and what it does with all others."""
 

@@ -9,8 +9,8 @@ import pytest
 
 import penstock
 from penstock import directory, errors, punctuation, session, testing
-from penstock.memory import asking
-from penstock.runtime import datasource
+from penstock.memory import api
+from penstock.output import datasource
 
 ROOT = Path(__file__).parents[1]
 
@@ -31,7 +31,7 @@ def test_the_names_for_tests_are_the_documented_ones() -> None:
 
 @pytest.mark.parametrize("name", penstock.__all__)
 def test_public_names_lead_home(name: str) -> None:
-    rooms = (errors, session, datasource, asking, punctuation, directory)
+    rooms = (errors, session, datasource, api, punctuation, directory)
     homes = [home for home in rooms if hasattr(home, name)]
     assert getattr(penstock, name) in [getattr(home, name) for home in homes]
 

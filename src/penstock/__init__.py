@@ -28,9 +28,9 @@ if TYPE_CHECKING:
         UnsupportedError,
         WriterConflictError,
     )
-    from penstock.memory.asking import check
+    from penstock.memory.api import check
+    from penstock.output.datasource import register
     from penstock.punctuation import between
-    from penstock.runtime.datasource import register
     from penstock.session import Query, Result, Session, Source, View, connect, view
 else:
     import importlib
@@ -58,9 +58,9 @@ else:
             "UnsupportedError",
             "WriterConflictError",
         ),
-        "penstock.memory.asking": ("check",),
+        "penstock.memory.api": ("check",),
         "penstock.punctuation": ("between",),
-        "penstock.runtime.datasource": ("register",),
+        "penstock.output.datasource": ("register",),
         "penstock.session": ("Query", "Result", "Session", "Source", "View", "connect", "view"),
     }
     _HOMES = {name: home for home, names in _NAMES.items() for name in names}

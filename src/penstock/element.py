@@ -30,6 +30,8 @@ BEGIN = int(np.iinfo(np.int64).min)
 
 @dataclass(frozen=True, slots=True)
 class Elements:
+    """Many elements as columns: the records, `ts`, `te` and the weights of each row."""
+
     schema: pa.Schema
     columns: Columns
     ts: Ints
@@ -237,17 +239,6 @@ def snapshot(x: Elements, t: int) -> Counter[tuple[Any, ...]]:
     return Counter({e: n for e, n in counts.items() if n})
 
 
-def logical(x: Elements, times: Iterable[int]) -> dict[tuple[tuple[Any, ...], int], int]:
-    """Tau: the logical stream, `(e, t) -> n`, over the given time points."""
-    return {(e, t): n for t in times for e, n in snapshot(x, t).items()}
-
-
-def physical(schema: pa.Schema, stream: Mapping[tuple[tuple[Any, ...], int], int]) -> Elements:
-    """The inverse of tau: unit intervals, merged where they adjoin."""
-    units = Elements.of(schema, ((e, t, t + 1, n) for (e, t), n in stream.items()))
-    return in_time_order(intervals(units))
-
-
 def hashable(value: Any) -> Any:
     """A record's value as something a multiset can hold, equal where SQL's grouping says so."""
     if isinstance(value, float):
@@ -260,11 +251,6 @@ def hashable(value: Any) -> Any:
 
 
 # --- interval functions -------------------------------------------------------------------------
-
-
-def overlaps(ts: Ints, te: Ints, other_ts: Ints, other_te: Ints) -> Mask:
-    overlap: Mask = (ts < other_te) & (te > other_ts)
-    return overlap
 
 
 def intersect(ts: Ints, te: Ints, other_ts: Ints, other_te: Ints) -> tuple[Ints, Ints]:

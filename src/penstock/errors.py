@@ -109,6 +109,11 @@ class SqlContext(QueryContext):
 
 
 class PenstockError(PySparkException):
+    """Any error of Penstock: catch this one to catch them all.
+
+    `condition` is a stable name for the kind of error, `sqlstate` its five characters.
+    """
+
     condition: str = "PENSTOCK_ERROR"
     sqlstate: str = "XX000"
 
@@ -126,74 +131,102 @@ class PenstockError(PySparkException):
         return type(self)(self._message, context=context)
 
     def getSqlState(self) -> str:
+        """The five characters of the SQL standard for this kind of error."""
         return self.sqlstate
 
     def getMessage(self) -> str:
+        """The condition, the sentence, the SQLSTATE, and the SQL text with the place underlined."""
         first = f"{super().getMessage()} SQLSTATE: {self.sqlstate}"
         return "\n".join([first, *(context.summary() for context in self.getQueryContext())])
 
 
 class ParseError(PenstockError):
+    """A text is not a statement of the language."""
+
     condition = "PARSE_SYNTAX_ERROR"
     sqlstate = "42601"
 
 
 class PlanError(PenstockError):
+    """A query or plan means nothing: wrong columns, types or times."""
+
     condition = "INVALID_PLAN"
     sqlstate = "42000"
 
 
 class UnknownNameError(PlanError):
+    """Nothing has this name."""
+
     condition = "UNRESOLVED_NAME"
     sqlstate = "42703"
 
 
 class UnsupportedError(PenstockError):
+    """A query means something, and Penstock cannot run it. The message says what to write."""
+
     condition = "UNSUPPORTED_FEATURE"
     sqlstate = "0A000"
 
 
 class UnboundedError(UnsupportedError):
+    """A view needs ever more memory, where the session refuses such views."""
+
     condition = "UNBOUNDED_MEMORY"
     sqlstate = "53200"
 
 
 class ArithmeticOverflowError(PenstockError):
+    """A result is too large for its type."""
+
     condition = "ARITHMETIC_OVERFLOW"
     sqlstate = "22003"
 
 
 class DivisionByZeroError(PenstockError):
+    """A quotient or remainder by zero was asked for."""
+
     condition = "DIVIDE_BY_ZERO"
     sqlstate = "22012"
 
 
 class ExpressionError(PenstockError):
+    """An expression has no value for some row: a cast, or an argument of a function."""
+
     condition = "EXPRESSION_FAILED"
     sqlstate = "22000"
 
 
 class BackgroundError(PenstockError):
+    """A step, source or sink has failed in the background."""
+
     condition = "FAILED_IN_BACKGROUND"
     sqlstate = "58000"
 
 
 class LateRowError(PenstockError):
+    """A row is from before the frontier, and its source says `LATE FAIL`."""
+
     condition = "LATE_ROW"
     sqlstate = "22000"
 
 
 class UngrammaticalRowError(PenstockError):
+    """A row was ruled out by a punctuation, and its source says `LATE FAIL`."""
+
     condition = "UNGRAMMATICAL_ROW"
     sqlstate = "22000"
 
 
 class RejectedRowError(PenstockError):
+    """A record cannot be read, and its source says `ON ERROR FAIL`."""
+
     condition = "REJECTED_ROW"
     sqlstate = "22000"
 
 
 class StateError(PenstockError):
+    """A file of the state is missing, unreadable or damaged; `path` names it."""
+
     condition = "UNREADABLE_STATE"
     sqlstate = "58030"
 
@@ -203,16 +236,22 @@ class StateError(PenstockError):
 
 
 class WriterConflictError(PenstockError):
+    """Another session writes to the same directory."""
+
     condition = "WRITER_CONFLICT"
     sqlstate = "40001"
 
 
 class ArgumentError(PenstockError, TypeError):
+    """A call does not take an argument of this kind; nothing has happened. Also a `TypeError`."""
+
     condition = "INVALID_ARGUMENT"
     sqlstate = "22023"
 
 
 class SparkError(PenstockError):
+    """Spark refused or failed; the condition and the SQLSTATE are Spark's, where it tells them."""
+
     condition = "SPARK_ERROR"
     sqlstate = "58000"
 
@@ -232,9 +271,13 @@ class SparkError(PenstockError):
 
 
 class SparkLostError(SparkError):
+    """Spark's Java process has ended; `connect` to the directory again."""
+
     condition = "SPARK_LOST"
 
 
 class JavaNotFoundError(PenstockError):
+    """Spark needs Java, and there is no suitable one."""
+
     condition = "JAVA_NOT_FOUND"
     sqlstate = "58000"

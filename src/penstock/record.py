@@ -436,6 +436,8 @@ def starts_of(*sorted_keys: npt.NDArray[Any]) -> Mask:
 
 @kind("direction")
 class Direction(NamedTuple):
+    """The direction of an order, and whether NULLs come first; as in Spark, where none is given."""
+
     descending: bool = False
     nulls_first: bool = True
 

@@ -17,13 +17,13 @@ import penstock
 from penstock.directory import backups
 from penstock.directory.staging import staged
 from penstock.errors import PlanError, StateError
-from penstock.runtime import checkpoints
+from penstock.ingest import checkpoints
 from penstock.runtime.options import Options
 from penstock.state.log import read_manifest
 from penstock.state.manifest import Received
 from penstock.testing import local_session
 from tests.directory.killed import backed_up_while_running, killed_while_copying, leftovers
-from tests.faults.damages import finish, prepare, settings
+from tests.faults.damages import finish, flip, prepare, settings
 
 
 @pytest.fixture(scope="module")
@@ -100,10 +100,9 @@ def test_a_backup_that_is_torn_or_damaged_is_refused(full: Path, tmp_path: Path)
 def test_a_damaged_directory_has_no_backup(full: Path, tmp_path: Path) -> None:
     state = tmp_path / "state"
     shutil.copytree(full, state)
-    named = read_manifest(state / "log").segments()
-    path = state / "runs" / f"{min(named)}.arrow"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:200] + b"other" + whole[205:])
+    ref = read_manifest(state / "log").areas["view v"].refs[0]
+    path = state / "runs" / f"{ref.segment}.arrow"
+    flip(path, ref.rows.offset + ref.rows.length // 2)
     with pytest.raises(StateError, match="checksum") as error:
         penstock.backup(state, tmp_path / "backup")
     assert error.value.path == path

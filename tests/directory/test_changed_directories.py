@@ -16,6 +16,7 @@ from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest.mock import patch
 
 import pyarrow as pa
 import pytest
@@ -29,6 +30,7 @@ from penstock.session import Session
 from penstock.state import compaction
 from penstock.state.log import read_manifest
 from penstock.testing.local_session import local_session
+from tests.faults.damages import flip, settings
 from tests.session.test_pipeline import carried_out, told
 
 QUERIES = (
@@ -313,21 +315,21 @@ class Life:
 
 def lived(scratch: Path, seed: int, steps: int = STEPS) -> Life:
     """A life that went well."""
-    minus, part = evaluate._FUNCTIONS["-"], compaction.PART
+    minus = evaluate._FUNCTIONS["-"]
     spoiled = Spoiled(minus)
-    life = Life(scratch, seed, spoiled)
-    evaluate._FUNCTIONS["-"] = spoiled
-    compaction.PART = 1500  # there is always a merge under way
-    try:
-        life.live(steps)
-        life.check()
-        life.sound()
-    except Exception as error:
-        error.add_note(f"seed {seed}: {' '.join(life.done)}")
-        raise
-    finally:
-        evaluate._FUNCTIONS["-"], compaction.PART = minus, part
-        life.db.close()
+    with settings(), patch.object(compaction, "FANS", (2, 4)):
+        life = Life(scratch, seed, spoiled)
+        evaluate._FUNCTIONS["-"] = spoiled
+        try:
+            life.live(steps)
+            life.check()
+            life.sound()
+        except Exception as error:
+            error.add_note(f"seed {seed}: {' '.join(life.done)}")
+            raise
+        finally:
+            evaluate._FUNCTIONS["-"] = minus
+            life.db.close()
     return life
 
 
@@ -360,19 +362,19 @@ CREATE VIEW w AS SELECT n, count(*) AS m FROM v GROUP BY n;
 
 def test_what_a_sink_is_due_is_looked_at_too(held_up: Path, tmp_path: Path) -> None:
     manifest = read_manifest(held_up / "log")
-    mine = {ref.segment for name, ref, _ in references(manifest) if name.startswith("due 'mine'")}
-    others = {ref.segment for n, ref, _ in references(manifest) if not n.startswith("due ")}
-    assert mine - others
-    for segment in mine - others:
-        path = held_up / "runs" / f"{segment}.arrow"
-        whole = path.read_bytes()
-        path.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+    mine = [ref for name, ref, _ in references(manifest) if name.startswith("due 'mine'")]
+    others = {ref for name, ref, _ in references(manifest) if not name.startswith("due ")}
+    assert mine
+    assert not others & {*mine}
+    for ref in mine:
+        path = held_up / "runs" / f"{ref.segment}.arrow"
+        flip(path, ref.rows.offset + 100)
         found = penstock.verify(held_up).problems
         assert {one.file for one in found} == {path}
         with pytest.raises(StateError) as error:
             penstock.backup(held_up, tmp_path / "backup")
         assert error.value.path == path
-        path.write_bytes(whole)
+        flip(path, ref.rows.offset + 100)
     assert penstock.verify(held_up).is_whole
 
 

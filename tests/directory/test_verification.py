@@ -7,17 +7,19 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
 import penstock
+from penstock.directory.areas import references
 from penstock.errors import PlanError
-from penstock.runtime.checkpoint_files import has_its_checksum
+from penstock.ingest.checkpoints import has_its_checksum
 from penstock.state.log import Log, read_manifest
 from penstock.state.manifest import Action, Changed, Delivered, Published, Received, SourceState
-from penstock.state.store import RunRef
+from penstock.state.store import RunRef, Stretch
 from tests.directory.killed import opened, produce
-from tests.faults.damages import prepare, settings
+from tests.faults.damages import flip, prepare, settings
 from tests.golden.pipeline import HERE, unpacked
 
 
@@ -138,6 +140,36 @@ def test_a_run_in_the_place_of_another_is_noticed(state: Path) -> None:
         Changed(groups, areas["input s"].refs[:1]),
     )
     assert len(penstock.verify(state).problems) >= 3
+
+
+def test_damage_is_found_wherever_the_log_names_bytes(state: Path) -> None:
+    """In each part of each file. Others are of runs that were merged since, or between two runs."""
+    parts: dict[Path, set[Stretch]] = {}
+    for _, ref, _ in references(read_manifest(state / "log")):
+        path = state / "runs" / f"{ref.segment}.arrow"
+        parts.setdefault(path, set()).update((ref.index, ref.rows))
+    rng, unread = Random("places"), 0
+    for path, own in parts.items():
+        rest = {*range(path.stat().st_size)}.difference(*(range(p.offset, _end(p)) for p in own))
+        if rest:
+            flip(path, rng.choice(sorted(rest)))
+            unread += 1
+    assert unread
+    assert penstock.verify(state).is_whole
+    for number in range(max(map(len, parts.values()))):
+        flipped = {
+            path: rng.randrange(own[number].offset, _end(own[number]))
+            for path, own in ((path, sorted(own)) for path, own in parts.items())
+            if number < len(own)
+        }
+        for damaged in (set(flipped), set[Path]()):
+            for path, place in flipped.items():
+                flip(path, place)
+            assert {problem.file for problem in penstock.verify(state).problems} == damaged
+
+
+def _end(part: Stretch) -> int:
+    return part.offset + part.length
 
 
 def test_a_gap_in_the_old_part_of_the_log_is_found(state: Path) -> None:

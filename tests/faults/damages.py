@@ -25,7 +25,8 @@ from typing import Any
 from penstock.directory import verify
 from penstock.directory.areas import references
 from penstock.errors import PenstockError, StateError
-from penstock.runtime import checkpoints, jobs
+from penstock.ingest import checkpoints
+from penstock.runtime import jobs, maintenance
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.state import compaction, log
@@ -33,10 +34,11 @@ from penstock.state.log import read_manifest
 from penstock.state.manifest import Received
 from penstock.testing import local_session
 from tests.faults.test_damaged_files import flipped, overwritten, truncated, zeroed
+from tests.golden.pipeline import merges
 
 CHECKPOINT = Path(__file__).with_name("spark-checkpoint.tar.xz")
 """What Spark wrote of a stream of files, in twelve batches."""
-BATCH, STEPS = 11, 9
+BATCH, STEPS = 11, 11
 OPTIONS = Options(tasks=1, grace=0.0, retention=30)
 PIPELINE = """
 CREATE SOURCE s (k BIGINT, x BIGINT, t BIGINT) EVENT TIME t DELAY 5;
@@ -53,12 +55,12 @@ CREATE VIEW failing AS SELECT k, 10 % sum(x) AS q FROM s GROUP BY k;
 @contextmanager
 def settings() -> Iterator[None]:
     """Checkpoints come early, and there is always a merge under way."""
-    before = log.CHECKPOINT_EVERY, compaction.PART
-    log.CHECKPOINT_EVERY, compaction.PART = 12, 300
+    before = log.CHECKPOINT_EVERY, compaction.PART, maintenance.MERGED_PER_BYTE
+    log.CHECKPOINT_EVERY, compaction.PART, maintenance.MERGED_PER_BYTE = 12, 500, 0
     try:
         yield
     finally:
-        log.CHECKPOINT_EVERY, compaction.PART = before
+        log.CHECKPOINT_EVERY, compaction.PART, maintenance.MERGED_PER_BYTE = before
 
 
 def prepare(directory: Path) -> None:
@@ -81,6 +83,7 @@ def prepare(directory: Path) -> None:
         tar.extractall(place, filter="data")
     db.engine.commit(Received("files", replace(state, batch=BATCH)))
     assert "failing" in db.engine.manifest.failures
+    assert {name.split()[0] for name in merges(db.engine.manifest)} == {"adaptive", "top", "groups"}
     db.engine.collect_garbage()
     db.close()
 
@@ -175,6 +178,13 @@ def _changed(change: Callable[[bytes, Random], bytes]) -> Damage:
     return damaged
 
 
+def flip(path: Path, place: int) -> None:
+    """Change one bit; a second time, and all is as it was."""
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    _write(path, bytes(content))
+
+
 def _write(path: Path, content: bytes) -> None:
     """Another file of this name: the one that was may be linked to from elsewhere."""
     path.unlink()
@@ -188,7 +198,10 @@ DAMAGES: tuple[Damage, ...] = (
 
 
 def kinds_of_files(directory: Path) -> dict[str, list[Path]]:
-    """All files of a directory by what they hold; one with runs of several areas is of each."""
+    """All files of a directory by what they hold; one with runs of several areas is of each.
+
+    Names of runs are random: they come in the order in which the log names them.
+    """
     found: dict[str, list[Path]] = {}
     for path in sorted(directory.rglob("*")):
         if path.is_file() and path.suffix != ".arrow" and path.name != "writer.lock":
@@ -204,8 +217,8 @@ def kinds_of_files(directory: Path) -> dict[str, list[Path]]:
         if path not in found.setdefault(kind, []):
             found[kind].append(path)
     published = [r for changes in manifest.changelogs.values() for e in changes for r in e.refs]
-    files = {directory / "runs" / f"{ref.segment}.arrow" for ref in published}
-    found["runs of changes"] = sorted(files)
+    files = [directory / "runs" / f"{ref.segment}.arrow" for ref in published]
+    found["runs of changes"] = list(dict.fromkeys(files))
     return found
 
 

@@ -36,11 +36,11 @@ import pyarrow.parquet as pq
 
 from penstock import Session
 from penstock.errors import PenstockError
-from penstock.runtime.file_sources.batch import FileBatch, format_of
-from penstock.runtime.lines import record_of
-from penstock.runtime.rejected import Rejected, fitted_values
-from penstock.runtime.rows import table_of
-from penstock.runtime.sources import IngestReport
+from penstock.ingest.file_sources.batch import FileBatch, format_of
+from penstock.ingest.fitting import Rejected, fitted_values
+from penstock.ingest.rows import table_of
+from penstock.ingest.sources import IngestReport
+from penstock.ingest.text_values import record_of
 from penstock.testing.local_session import local_session
 
 TYPES: dict[str, pa.DataType] = {

@@ -25,15 +25,14 @@ from sqlglot import exp
 
 from penstock.algebra import codec
 from penstock.algebra.expr import Expr, Literal
-from penstock.algebra.keys import key_of
 from penstock.boundary import entered
 from penstock.errors import PenstockError
+from penstock.memory.check_context import CheckContext
 from penstock.memory.plans import operators_of
-from penstock.memory.scene import Scene
 from penstock.memory.values import Declared
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler
-from penstock.session.describing import explained
+from penstock.session.descriptions import explained
 from penstock.sql import parse, to_sql
 from penstock.sql import statements as s
 from penstock.sql.binding import AnalysisError, Catalog
@@ -188,7 +187,7 @@ def attempt(text: str) -> None:
                 scene.after([found])
 
 
-def _judge(of: s.Query | s.CreateView, scene: Scene) -> None:
+def _judge(of: s.Query | s.CreateView, scene: CheckContext) -> None:
     plan = scene.plan(of)
     if plan is None:
         return
@@ -197,12 +196,12 @@ def _judge(of: s.Query | s.CreateView, scene: Scene) -> None:
     explained(plan)
     codec.fingerprint(plan)
     assert codec.decode(codec.encode(plan)) == plan
-    Compiler(Graph()).add("v", plan, key_of(plan))
+    Compiler(Graph()).add("v", plan, plan.unique_key())
 
 
-def _scene(found: s.Statement) -> Scene:
+def _scene(found: s.Statement) -> CheckContext:
     """Sources with the names that a statement reads, and the columns that it names."""
-    scene = Scene(Catalog({}, None), Guesses(), Declared())
+    scene = CheckContext(Catalog({}, None), Guesses(), Declared())
     for text in _sources(found):
         try:
             (definition,) = parse(text)

@@ -24,10 +24,10 @@ import pyarrow as pa
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.element import snapshot
+from penstock.ingest.sources import SourceDefinition
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import Jobs, SparkJobs
 from penstock.runtime.options import Options
-from penstock.runtime.sources import SourceDefinition
 from penstock.runtime.spark import start_spark
 from penstock.state import compaction
 from penstock.testing.engine_runs import LocalJobs, published
@@ -81,8 +81,8 @@ def run(engine: Engine, steps: int) -> Iterator[dict[str, Any]]:
     for step in range(steps):
         engine.receive_table("items", items(step))
         engine.receive_table("sales", sales(step))
-        engine.promise("items", step + 1)
-        engine.promise("sales", step + 1)
+        engine.advance_watermark("items", step + 1)
+        engine.advance_watermark("sales", step + 1)
         progress = engine.step()
         assert progress is not None
         engine.collect_garbage()

@@ -11,8 +11,8 @@ import pyarrow as pa
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column
+from penstock.ingest.sources import SourceDefinition
 from penstock.runtime.options import Options
-from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.state import changelog
 from penstock.testing.local_session import local_session

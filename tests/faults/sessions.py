@@ -19,10 +19,10 @@ from pyspark import TaskContext
 
 from penstock import connect
 from penstock.element import BEGIN
+from penstock.execution.task import StepSpec
 from penstock.runtime import jobs
 from penstock.runtime.options import Options
 from penstock.runtime.spark import start_spark
-from penstock.runtime.task import StepSpec
 from penstock.session import Session
 from penstock.state import changelog
 

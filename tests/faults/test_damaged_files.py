@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import pytest
 
+from penstock.directory.areas import references
 from penstock.errors import StateError
 from penstock.runtime import jobs
 from penstock.state import changelog
@@ -80,7 +81,12 @@ class Example(NamedTuple):
                 session.close()
 
     def files(self, pattern: str) -> list[Path]:
-        return sorted(self.directory.glob(f"state/{pattern}"))
+        """Files of runs, whose names are random, in the order in which the log names them."""
+        state = self.directory / "state"
+        refs = [ref.segment for _, ref, _ in references(read_manifest(state / "log"))]
+        places = {segment: place for place, segment in reversed([*enumerate(refs)])}
+        found = sorted(state.glob(pattern))
+        return sorted(found, key=lambda path: places.get(path.stem, len(refs)))
 
     def with_other(self, path: Path, content: bytes, directory: Path) -> Path:
         """A copy of the directory with other content in one file; the path of that file."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.errors import PlanError
-from penstock.runtime.file_sources.batch import FileBatch, format_of
+from penstock.ingest.file_sources.batch import FileBatch, format_of
 from penstock.testing.local_session import local_session
 from tests.faults.fuzz_rows import findings
 

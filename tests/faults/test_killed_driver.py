@@ -38,10 +38,10 @@ POINTS = (
     "penstock.state.store._ChecksummedPart.write",
     "penstock.state.changelog.merged",
     "penstock.state.compaction.merge",
-    "penstock.runtime.task.RoundTask.run",
-    "penstock.runtime.engine.Engine.step",
-    "penstock.runtime.engine.Engine.receive_rows",
-    "penstock.runtime.engine.Engine.collect_garbage",
+    "penstock.execution.task.RoundTask.run",
+    "penstock.runtime.step_loop.StepLoop.step",
+    "penstock.runtime.receiver.Receiver.receive_rows",
+    "penstock.runtime.maintenance.Maintenance.collect_garbage",
     "penstock.testing.scripts.deliver",
 )
 """Where the driver dies: around whatever ingest, steps, compaction, commits and sinks do."""

@@ -15,9 +15,9 @@ import pytest
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, INF
 from penstock.errors import LateRowError
+from penstock.ingest.sources import LATE_POLICIES, Ingest, IngestReport, LatePolicy
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
-from penstock.runtime.sources import LATE_POLICIES, Ingest, IngestReport, LatePolicy
 from penstock.session import Session, Source
 from penstock.testing.engine_runs import LocalJobs, published
 from penstock.testing.local_session import local_session
@@ -166,18 +166,18 @@ def test_rows_that_a_step_overtakes_are_late_not_lost(tmp_path: Path) -> None:
     engine.define("auctions", AUCTIONS)
     engine.define("all", p.Scan("bids", BIDS.schema, append_only=True))
     engine.set_idle("bids")
-    engine.promise("auctions", 10)
+    engine.advance_watermark("auctions", 10)
     engine.step()
 
     def time_moves_on() -> None:
-        engine.promise("auctions", 100)
+        engine.advance_watermark("auctions", 100)
         assert engine.step() is not None
 
     jobs.meanwhile = time_moves_on
     report = engine.receive_rows("bids", table((1, 1, 50), (2, 2, 150)))
     assert (report.accepted, report.late) == (1, 1)
     for source in ("bids", "auctions"):
-        engine.promise(source, 200)
+        engine.advance_watermark(source, 200)
     engine.step()
     assert [row[0] for row in published(engine, "all").rows()] == [(2, 2, 150)]
     state = engine.source_state("bids")
@@ -193,14 +193,14 @@ def test_rows_that_come_again_hold_back_time_and_nothing_else(tmp_path: Path) ->
     engine.define("auctions", AUCTIONS)
     engine.define("all", p.Scan("bids", BIDS.schema, append_only=True))
     engine.set_idle("bids")
-    engine.promise("auctions", 10)
+    engine.advance_watermark("auctions", 10)
     engine.step()
     frontiers: list[int] = []
 
     def others() -> None:
         """In another thread, which must not wait for the one that receives the batch."""
         reached = engine.source_state("auctions").frontier + 50
-        engine.promise("auctions", reached)
+        engine.advance_watermark("auctions", reached)
         rows = {"id": [1], "seller": ["s"], "opened": [reached + 1]}
         engine.receive_table("auctions", pa.table(rows))
         engine.step()
@@ -220,7 +220,7 @@ def test_rows_that_come_again_hold_back_time_and_nothing_else(tmp_path: Path) ->
     assert frontiers == [60, 60], "time waits while the rows come again"
     assert engine.source_state("auctions").accepted == 2
     for source in ("bids", "auctions"):
-        engine.promise(source, 1000)
+        engine.advance_watermark(source, 1000)
     engine.step()
     assert engine.manifest.frontier == 1000
     assert [row[0] for row in published(engine, "all").rows()] == [(2, 2, 150)]
@@ -235,7 +235,7 @@ def test_a_view_that_comes_while_the_first_rows_do_sees_them(tmp_path: Path) -> 
     engine.define("all", scan)
     jobs.meanwhile = lambda: engine.define("some", p.project(scan, ("auction",)))
     engine.receive_rows("bids", table((1, 1, 50)))
-    engine.promise("bids", 100)
+    engine.advance_watermark("bids", 100)
     engine.step()
     assert [row[0] for row in published(engine, "some").rows()] == [(1,)]
     assert [row[0] for row in published(engine, "all").rows()] == [(1, 1, 50)]

@@ -9,12 +9,12 @@ from random import Random
 import pyarrow as pa
 import pytest
 
+from penstock.execution.task import Report, StepSpec
+from penstock.execution.wire import unpacked_report
+from penstock.ingest.sources import Ingest, IngestReport
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import run_round
 from penstock.runtime.options import Options
-from penstock.runtime.sources import Ingest, IngestReport
-from penstock.runtime.task import Report, StepSpec
-from penstock.runtime.wire import unpacked_report
 from penstock.session import Session
 from penstock.state import changelog
 from penstock.state.log import read_manifest

@@ -49,6 +49,7 @@ NODES: dict[str, Maker] = {
     **{f"{kind} join": _join(kind) for kind in p.JOIN_KINDS},
     **{kind: _set_operation(kind) for kind in p.SET_KINDS},
     "aggregate": lambda plans: plans.aggregate(plans.scan(), keyed=True),
+    "aggregate of what grows": lambda plans: plans.aggregate(plans.scan(append_only=True), True),
     "window": lambda plans: plans.window(plans.scan(append_only=True)),
     "row window": lambda plans: plans.row_window(plans.scan(append_only=True)),
     "upsert": lambda plans: plans.upsert(plans.scan(append_only=True)),

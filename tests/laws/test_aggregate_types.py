@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from penstock.algebra import plan as p
-from penstock.algebra.aggregates import FUNCTIONS, TIMED, VARIANCES, AggregateCall
+from penstock.algebra.aggregates import CHOICES, FUNCTIONS, TIMED, VARIANCES, AggregateCall
 from penstock.errors import PlanError
 from penstock.testing.local_runs import assert_agrees_with_reference
 from penstock.testing.random_streams import Stream, random_streams
@@ -39,9 +39,9 @@ KINDS: dict[str, tuple[pa.DataType, tuple[Any, ...]]] = {
 }
 
 
-def scan_of(kind: pa.DataType) -> p.Scan:
+def scan_of(kind: pa.DataType, grows: bool = False) -> p.Scan:
     columns = [("k", pa.int64()), ("v", kind), ("at", pa.int64()), ("taken", pa.bool_())]
-    return p.Scan("s", pa.schema(columns))
+    return p.Scan("s", pa.schema(columns), append_only=grows)
 
 
 def calls_over(function: str, scan: p.Scan) -> list[AggregateCall]:
@@ -60,10 +60,10 @@ def calls_over(function: str, scan: p.Scan) -> list[AggregateCall]:
     return calls
 
 
-def streams_of(rng: Random, values: tuple[Any, ...]) -> Mapping[str, Stream]:
+def streams_of(rng: Random, values: tuple[Any, ...], grows: bool = False) -> Mapping[str, Stream]:
     """Random streams whose small integers stand for three of the values."""
     chosen = [rng.choice(values) for _ in range(3)]
-    rows = random_streams(rng, [scan_of(pa.int64())], size=8)["s"]
+    rows = random_streams(rng, [scan_of(pa.int64(), grows)], size=8)["s"]
     return {
         "s": [
             ((k, None if v is None else chosen[v], at, taken), ts, te, n)
@@ -89,3 +89,14 @@ def test_oracle(function: str, kind: str) -> None:
     plan = p.Aggregate(scan, ("k",), (*calls, AggregateCall("count", (), "rows")))
     with seeded(f"{function} {kind}", 0) as rng, compaction_at_every_turn():
         assert_agrees_with_reference(plan, [streams_of(rng, values) for _ in range(40)], rng)
+
+
+@pytest.mark.parametrize(("function", "kind"), [p for p in PAIRS if p[0] in (*CHOICES, *TIMED)])
+def test_oracle_of_what_grows(function: str, kind: str) -> None:
+    """Of groups that only grow no more is kept than their first and last values."""
+    arrow, values = KINDS[kind]
+    scan = scan_of(arrow, grows=True)
+    plan = p.Aggregate(scan, ("k",), tuple(calls_over(function, scan)))
+    with seeded(f"{function} {kind} of what grows", 0) as rng, compaction_at_every_turn():
+        cases = [streams_of(rng, values, grows=True) for _ in range(40)]
+        assert_agrees_with_reference(plan, cases, rng)

@@ -12,9 +12,9 @@ import pytest
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node
 from penstock.element import INF, changes, concat
-from penstock.runtime import upkeep
+from penstock.execution.task import Merge
+from penstock.runtime import maintenance
 from penstock.runtime.jobs import Jobs, SparkJobs
-from penstock.runtime.merging import Merge
 from penstock.state import compaction
 from penstock.state.store import RunRef
 from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
@@ -68,7 +68,7 @@ def test_oracle_engine_that_merges_little_by_little(
     """Most merges take several steps, with restarts and changes of parallelism between them."""
     monkeypatch.setattr(compaction, "PART", 100)
     monkeypatch.setattr(compaction, "FANS", (2,))
-    monkeypatch.setattr(upkeep, "bytes_to_merge", lambda *_: 1000)
+    monkeypatch.setattr(maintenance, "bytes_to_merge", lambda *_: 1000)
     unfinished = 0
 
     def rest(self: Merge, into: str, since: int) -> Iterator[RunRef]:

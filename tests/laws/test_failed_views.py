@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from penstock.element import INF
+from penstock.execution.problems import Problem
+from penstock.execution.task import Report, StepSpec
 from penstock.runtime.engine import Engine
-from penstock.runtime.problems import Problem
-from penstock.runtime.task import Report, StepSpec
+from penstock.runtime.receiver import Receiver
 from penstock.testing.engine_runs import LocalJobs
 from penstock.testing.random_streams import HORIZON
 from tests.laws.test_engine import check
@@ -45,9 +46,9 @@ class Misfortune(LocalJobs):
 def test_oracle_views_that_failed_and_go_on(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    jobs, ingest = Misfortune(seed), Engine._ingest
+    jobs, ingest = Misfortune(seed), Receiver._ingest
 
-    def unlucky(self: Engine, rows: Any, how: Any) -> Any:
+    def unlucky(self: Receiver, rows: Any, how: Any) -> Any:
         report = ingest(self, rows, how)
         if how.lanes and jobs.rng.random() < 0.1:
             lane = jobs.rng.choice(how.lanes).name
@@ -55,6 +56,6 @@ def test_oracle_views_that_failed_and_go_on(
             report.failures[lane] = Problem("no luck at arrival")
         return report
 
-    monkeypatch.setattr(Engine, "_ingest", unlucky)
+    monkeypatch.setattr(Receiver, "_ingest", unlucky)
     check(jobs, tmp_path, seed, [*range(1, HORIZON + 2), INF], views=6, visit=jobs.visit)
     assert jobs.failed > 0

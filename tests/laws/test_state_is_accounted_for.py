@@ -16,9 +16,9 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column, Literal, arithmetic
 from penstock.algebra.streams import rstream
 from penstock.element import INF, Elements
-from penstock.physical.local import LocalPipeline, StoredArea
 from penstock.state.compaction import merge
 from penstock.state.store import FileStore
+from penstock.testing.local_pipeline import LocalPipeline, StoredArea
 
 pytestmark = pytest.mark.long
 

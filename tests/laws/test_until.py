@@ -20,9 +20,9 @@ from penstock.algebra.aggregates import FUNCTIONS, TIMED, AggregateCall
 from penstock.algebra.expr import Column, Expr, Literal, arithmetic
 from penstock.element import BEGIN, INF, Elements, changes, concat
 from penstock.errors import PlanError
-from penstock.physical.local import LocalPipeline
 from penstock.rewrite import rewrite
 from penstock.testing.engine_runs import LocalJobs, run_on_engine
+from penstock.testing.local_pipeline import LocalPipeline
 from penstock.testing.local_runs import run_in_steps
 from penstock.testing.random_streams import HORIZON, Stream
 from tests.laws.nodes import compaction_at_every_turn, seeded

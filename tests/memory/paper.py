@@ -1,7 +1,7 @@
 """The example queries of the paper."""
 
-from penstock.memory.predicates import Atom, Attribute, compare
 from penstock.memory.query import Query, Stream
+from penstock.reasoning.closure import Atom, Attribute, compare
 
 S = Stream("S", ("A", "B", "C"))
 T = Stream("T", ("D", "E"))

@@ -2,8 +2,8 @@
 
 from random import Random
 
-from penstock.memory.predicates import Attribute, Element, compare
 from penstock.memory.query import Query, Stream
+from penstock.reasoning.closure import Attribute, Element, compare
 
 CONSTANTS = range(6)
 

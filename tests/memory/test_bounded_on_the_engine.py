@@ -9,7 +9,7 @@ import pytest
 
 from bench.bounded import QUERIES, answers, define, expected, feed
 from penstock import connect
-from penstock.memory.asking import check
+from penstock.memory.api import check
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,10 +10,10 @@ from random import Random
 import pytest
 
 from penstock.memory.check import check
-from penstock.memory.enumeration import bounded_by_enumeration, bounded_by_figure_2
-from penstock.memory.predicates import Attribute, compare
 from penstock.memory.query import Query, Stream
 from penstock.memory.witness import distinguishes, witness
+from penstock.reasoning.closure import Attribute, compare
+from tests.memory.by_definition import bounded_by_enumeration, bounded_by_figure_2
 from tests.memory.random_queries import random_query
 
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))

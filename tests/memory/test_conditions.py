@@ -1,6 +1,7 @@
 """Disjunctions as disjoint parts, and other domains as integers."""
 
 import os
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from itertools import product
@@ -9,38 +10,39 @@ from random import Random
 import pytest
 
 from penstock.memory.check import check, check_split
-from penstock.memory.closure import Closure
-from penstock.memory.conditions import (
-    Condition,
-    Every,
-    Some,
-    TooManyPartsError,
-    between,
-    negation,
-    not_equal,
-    one_of,
-    split,
-)
-from penstock.memory.domains import (
+from penstock.memory.query import Query, Stream
+from penstock.reasoning.closure import Atom, Attribute, Closure, Element, compare
+from penstock.reasoning.conditions import (
     ALWAYS,
     BOOLEANS,
     NEVER,
+    Condition,
     Dates,
     Decimals,
     Enumeration,
+    Every,
     Integers,
+    Some,
     Strings,
+    TooManyPartsError,
     UnorderedError,
-    condition,
-    is_in,
+    between,
+    compared,
+    negation,
+    not_equal,
+    split,
 )
-from penstock.memory.predicates import Atom, Attribute, Element, compare
-from penstock.memory.query import Query, Stream
 
 EFFORT = int(os.environ.get("PENSTOCK_EFFORT", "1"))
 S = Stream("S", ("a", "b"))
 T = Stream("T", ("c",))
 A, B, C = S["a"], S["b"], T["c"]
+
+
+def one_of(element: Element, values: Iterable[int]) -> Some:
+    """IN. Of no values at all, it is false."""
+    options = tuple(compare(element, "=", value) for value in sorted(set(values)))
+    return Some(options, exclusive=True)
 
 
 def random_condition(rng: Random, depth: int) -> Condition:
@@ -125,20 +127,20 @@ def test_checks_of_split_conditions() -> None:
 def test_decimals_round_the_way_that_keeps_the_meaning(
     operator: str, value: str, expected: Condition
 ) -> None:
-    assert condition(Decimals(2), A, operator, Decimal(value)) == expected
+    assert compared(Decimals(2), A, operator, Decimal(value)) == expected
 
 
 def test_other_domains() -> None:
-    day = condition(Dates(), A, "<", date(2024, 3, 1))
+    day = compared(Dates(), A, "<", date(2024, 3, 1))
     assert day == compare(A, "<", date(2024, 3, 1).toordinal())
-    assert condition(Integers(), A, "<=", Decimal("2.5")) == compare(A, "<=", 2)
+    assert compared(Integers(), A, "<=", Decimal("2.5")) == compare(A, "<=", 2)
     sizes = Enumeration(("S", "M", "L"))
-    assert condition(sizes, A, ">", "S") == compare(A, ">", 0)
+    assert compared(sizes, A, ">", "S") == compare(A, ">", 0)
     assert sizes.members(A) == between(A, 0, 2)
     with pytest.raises(ValueError, match="is not one of"):
-        condition(sizes, A, "=", "XL")
+        compared(sizes, A, "=", "XL")
     with pytest.raises(TypeError):
-        condition(Integers(), A, "=", True)
+        compared(Integers(), A, "=", True)
 
 
 def test_a_finite_domain_bounds_its_attributes() -> None:
@@ -149,9 +151,14 @@ def test_a_finite_domain_bounds_its_attributes() -> None:
 def test_strings_are_equal_or_not() -> None:
     strings = Strings()
     with pytest.raises(UnorderedError):
-        condition(strings, A, "<", "x")
-    where = Every((is_in(strings, A, ("x", "y")), condition(strings, A, "=", C)))
+        compared(strings, A, "<", "x")
+    where = Every(
+        (
+            Some(tuple(compared(strings, A, "=", text) for text in ("x", "y"))),
+            compared(strings, A, "=", C),
+        )
+    )
     assert check_split(Query((S, T)), split(where)).bounded
-    different = Every((condition(strings, A, "<>", "x"), condition(strings, A, "=", C)))
+    different = Every((compared(strings, A, "<>", "x"), compared(strings, A, "=", C)))
     assert not check_split(Query((S, T)), split(different)).bounded
     assert check(Query((S,))).bounded

@@ -6,12 +6,8 @@ from random import Random
 
 import pytest
 
-from penstock.memory.aggregation import check_aggregates
-from penstock.memory.check import check
-from penstock.memory.enumeration import bounded_order, derived_orders
-from penstock.memory.evaluate import Arrival, answer
-from penstock.memory.folding import fold
-from penstock.memory.predicates import compare
+from penstock.memory.check import check, check_aggregates
+from penstock.memory.joins import max_ref
 from penstock.memory.query import (
     AVG,
     COUNT,
@@ -27,10 +23,11 @@ from penstock.memory.query import (
     Query,
     Stream,
 )
-from penstock.memory.references import max_ref
+from penstock.memory.self_joins import bounded_order, derived_orders, fold
 from penstock.memory.summaries import summaries_of
 from penstock.memory.verdict import Role
-from penstock.memory.witness import distinguishes, witness
+from penstock.memory.witness import Arrival, answer, distinguishes, witness
+from penstock.reasoning.closure import compare
 from tests.memory.paper import atoms
 from tests.memory.random_queries import random_query
 from tests.memory.theory_plans import plan_of

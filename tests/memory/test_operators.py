@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from penstock.algebra import plan as p
+from penstock.algebra.closing import with_closing
 from penstock.memory.plans import operators_of
 from penstock.memory.values import Declared
 from penstock.rewrite import rewrite
-from penstock.rewrite.progress import with_closing
 from penstock.testing.random_plans import random_plan
 
 

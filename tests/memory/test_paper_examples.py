@@ -2,13 +2,8 @@
 
 import pytest
 
-from penstock.memory.aggregation import check_aggregates
-from penstock.memory.check import check
-from penstock.memory.closure import Closure
-from penstock.memory.enumeration import bounded_by_enumeration, bounded_by_figure_2, derived_orders
-from penstock.memory.folding import covers, fold
-from penstock.memory.growth import conflicts
-from penstock.memory.predicates import Attribute, Element, compare
+from penstock.memory.check import check, check_aggregates
+from penstock.memory.joins import Extreme, conflicts, max_ref, min_ref
 from penstock.memory.query import (
     COUNT,
     MEDIAN,
@@ -18,9 +13,11 @@ from penstock.memory.query import (
     Query,
     Stream,
 )
-from penstock.memory.references import Extreme, max_ref, min_ref
+from penstock.memory.self_joins import covers, derived_orders, fold
 from penstock.memory.verdict import Role
 from penstock.memory.witness import distinguishes, witness
+from penstock.reasoning.closure import Attribute, Closure, Element, compare
+from tests.memory.by_definition import bounded_by_enumeration, bounded_by_figure_2
 from tests.memory.paper import TABLE_1, S, T, atoms, query
 
 

@@ -15,10 +15,8 @@ import pytest
 
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, Elements, concat
-from penstock.memory.aggregation import check_aggregates
-from penstock.memory.check import check
+from penstock.memory.check import check, check_aggregates
 from penstock.memory.plans import operators_of
-from penstock.memory.predicates import Attribute, compare
 from penstock.memory.query import (
     AVG,
     COUNT,
@@ -34,10 +32,10 @@ from penstock.memory.query import (
 )
 from penstock.memory.summaries import is_summarized, summaries_of
 from penstock.memory.values import Declared
-from penstock.physical.local import LocalPipeline
+from penstock.reasoning.closure import Attribute, compare
 from penstock.state.compaction import merge
-from penstock.state.store import MemoryStore
 from penstock.testing.engine_runs import LocalJobs, run_on_engine
+from penstock.testing.local_pipeline import LocalPipeline, MemoryStore
 from penstock.testing.local_runs import first_difference, random_cuts
 from tests.memory.paper import TABLE_1, S, T, atoms, query
 from tests.memory.random_queries import CONSTANTS, random_query, true_of

@@ -15,15 +15,13 @@ import pytest
 
 from penstock.algebra import plan as p
 from penstock.element import BEGIN, INF, Elements
-from penstock.memory.asking import scene_of
+from penstock.memory.api import context_of
 from penstock.memory.report import MemoryVerdict
-from penstock.memory.values import is_stream
-from penstock.physical.local import LocalPipeline
 from penstock.punctuation.closings import Closings
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.state.compaction import merge
-from penstock.state.store import MemoryStore
+from penstock.testing.local_pipeline import LocalPipeline, MemoryStore
 from tests.memory.verdict_cases import SOURCES, cases, verdict
 
 pytestmark = pytest.mark.long
@@ -40,7 +38,7 @@ BOUNDED = [(case, found) for case, found in JUDGED if found.bounded and found.op
 def plan_of(sql: str) -> p.Node:
     *definitions, query = parse(sql)
     assert isinstance(query, s.Query)
-    plan = scene_of(SOURCES).after(definitions).plan(query)
+    plan = context_of(SOURCES).after(definitions).plan(query)
     assert plan is not None
     return plan
 
@@ -81,14 +79,14 @@ def sizes_of_state(plan: p.Node, fresh: bool) -> tuple[int, int]:
     rng, store = Random(7), MemoryStore()
     rows, pipeline = Rows(rng, fresh), LocalPipeline(plan, store)
     scans = {node.name: node for node in plan.walk() if isinstance(node, p.Scan)}
-    tables = {name: scan for name, scan in scans.items() if not is_stream(scan)}
+    tables = {name: scan for name, scan in scans.items() if not scan.is_stream}
     said = {name: Closings.finite(scan.schema) for name, scan in tables.items()}
     sizes = []
     for step in range(STEPS):
         inputs = {}
         for name, scan in scans.items():
             times = [START + step * STEP + STEP * rng.random() for _ in range(ROWS_IN_A_STEP)]
-            if is_stream(scan):
+            if scan.is_stream:
                 listed = [(rows.of(scan, t), micros(t), INF, 1) for t in times]
             else:
                 listed = [(rows.of(scan, t), BEGIN, INF, 1) for t in times if step == 0]

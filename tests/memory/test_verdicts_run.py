@@ -17,7 +17,7 @@ import pytest
 
 from penstock.algebra import plan as p
 from penstock.element import INF
-from penstock.memory.asking import scene_of
+from penstock.memory.api import context_of
 from penstock.memory.plans import operators_of
 from penstock.memory.summaries import is_summarized
 from penstock.memory.values import Declared
@@ -52,7 +52,7 @@ TEXTS = {"s": ("k",), "t": ("l",), "u": ()}
 def plan_of(sql: str) -> p.Node:
     (query,) = parse(sql)
     assert isinstance(query, s.Query)
-    plan = scene_of(SOURCES, integer_time=True).plan(query)
+    plan = context_of(SOURCES, integer_time=True).plan(query)
     assert plan is not None
     return plan
 

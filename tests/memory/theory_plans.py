@@ -11,8 +11,8 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column, Expr, Literal, compare, conjunction, promise
 from penstock.element import INF
-from penstock.memory.predicates import Atom, Element
 from penstock.memory.query import AggregateQuery, Query, Stream
+from penstock.reasoning.closure import Atom, Element
 from penstock.testing.random_streams import HORIZON
 
 INT = pa.int64()

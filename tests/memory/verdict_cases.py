@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.memory.asking import check
+from penstock.memory.api import check
 from penstock.memory.report import MemoryVerdict
 
 FOLDER = Path(__file__).parent / "verdicts"

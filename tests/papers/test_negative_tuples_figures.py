@@ -22,7 +22,7 @@ from penstock.physical.kernels.join import InnerJoin
 from penstock.physical.kernels.message_join import MessageJoin
 from penstock.physical.kernels.netting_join import NettingJoin
 from penstock.physical.kernels.trigger import Trigger
-from penstock.physical.local import LocalPipeline
+from penstock.testing.local_pipeline import LocalPipeline
 
 INT = pa.int64()
 EXACT: tuple[Strategy, ...] = ("piggyback", "negative", "negative+messages", "auto")

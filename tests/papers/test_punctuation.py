@@ -10,9 +10,9 @@ from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.closing import final_from
 from penstock.element import BEGIN, INF, Elements
-from penstock.physical.local import LocalPipeline
 from penstock.punctuation import Constant, Punctuation, Range, between
 from penstock.punctuation.closings import Closings
+from penstock.testing.local_pipeline import LocalPipeline
 
 INT = pa.int64()
 

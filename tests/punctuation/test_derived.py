@@ -15,10 +15,10 @@ from penstock.algebra.closing import final_from
 from penstock.algebra.expr import ARGUMENT, Call, Column, Expr, Literal, arithmetic, cast
 from penstock.algebra.monotone import monotone, values
 from penstock.element import BEGIN, INF, Elements
-from penstock.physical.local import LocalPipeline
 from penstock.punctuation import Constant, Pattern, Punctuation, Range, ValueList
 from penstock.punctuation.closings import Closings
 from penstock.punctuation.derived import through
+from penstock.testing.local_pipeline import LocalPipeline
 
 pytestmark = pytest.mark.long
 

@@ -27,9 +27,9 @@ from penstock.algebra.outline import outline
 from penstock.algebra.reference import Reference, Relation
 from penstock.element import BEGIN, INF, Elements
 from penstock.physical.closing import known
-from penstock.physical.local import LocalPipeline
 from penstock.punctuation import ANY, Constant, Pattern, Punctuation, ValueList, between
 from penstock.punctuation.closings import Closings
+from penstock.testing.local_pipeline import LocalPipeline
 from penstock.testing.local_runs import snapshots
 
 pytestmark = pytest.mark.long

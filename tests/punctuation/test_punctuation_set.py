@@ -10,15 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.errors import PlanError
-from penstock.punctuation import (
-    ANY,
-    NONE,
-    Constant,
-    Pattern,
-    Punctuation,
+from penstock.punctuation import ANY, NONE, Constant, Pattern, Punctuation, Range, ValueList, text
+from penstock.record import Columns
+from penstock.testing.punctuation_sets import (
     PunctuationSet,
-    Range,
-    ValueList,
     match,
     nomatch,
     set_combine,
@@ -27,9 +22,7 @@ from penstock.punctuation import (
     set_nomatch,
     set_nomatch_ps,
     set_nomatch_ts,
-    text,
 )
-from penstock.record import Columns
 
 WORLD = pa.schema([("a", pa.int8()), ("b", pa.string()), ("c", pa.bool_())])
 VALUES: tuple[list[Any], ...] = ([0, 1, 2, 3, 4, 5, None], ["", "k", "m", "z", None], [True, None])

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from penstock.punctuation import ANY, Constant, Punctuation, PunctuationSet, Range
+from penstock.punctuation import ANY, Constant, Punctuation, Range
+from penstock.testing.punctuation_sets import PunctuationSet
 
 pytestmark = pytest.mark.long
 

@@ -16,10 +16,10 @@ from penstock.punctuation import (
     Punctuation,
     Range,
     ValueList,
-    json_form,
     text,
-    xml_form,
 )
+from penstock.testing import punctuation_json as json_form
+from penstock.testing import punctuation_xml as xml_form
 from tests import types
 from tests.punctuation import small_domains
 

@@ -9,12 +9,12 @@ import pytest
 
 from penstock.algebra import plan as p
 from penstock.algebra.aggregates import AggregateCall
+from penstock.algebra.closing import closed_by_time as closes
+from penstock.algebra.closing import with_closing
 from penstock.algebra.expr import Call, Column, Expr, Literal, compare
-from penstock.algebra.progress import closed_by_time as closes
 from penstock.algebra.times import shifted
 from penstock.element import INF, Elements, intervals
-from penstock.physical.local import LocalPipeline
-from penstock.rewrite.progress import with_closing
+from penstock.testing.local_pipeline import LocalPipeline
 from penstock.testing.local_runs import assert_one_case_agrees_with_reference
 from penstock.testing.random_streams import HORIZON, Stream
 

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from penstock.algebra.plan import Node, RowWindow, Session, Upsert, Window, append_only
-from penstock.rewrite import RULES, Rule, commute, reassociate, trace
+from penstock.rewrite import RULES, Rule, commute, normalized, reassociate, trace
 from penstock.testing.plan_snapshots import assert_same_meaning
 from penstock.testing.random_plans import Plans, random_plan, scans_of
 from penstock.testing.random_streams import random_streams
@@ -56,8 +56,11 @@ def test_differential_before_and_after_all_rules() -> None:
     for seed in range(250 * EFFORT):
         rng = Random(seed)
         before = random_plan(rng, rng.randint(1, 6))
-        after, names = trace(before)
-        assert trace(after) == (after, ()), f"seed {seed}: a second rewrite changes the plan again"
+        after, names, normal = trace(before)
+        assert normal == normalized(before)
+        assert trace(after) == (after, (), after), (
+            f"seed {seed}: a second rewrite changes the plan again"
+        )
         assert_equivalent(before, after, rng, seed)
         assert append_only_where_needed(after) or not append_only_where_needed(before)
         fired.update(names)

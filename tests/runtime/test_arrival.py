@@ -13,11 +13,10 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Call, Column, Literal
 from penstock.algebra.plan import Aggregate, Map, Window
 from penstock.errors import PlanError
-from penstock.runtime import engine as engine_module
-from penstock.runtime import receiving
+from penstock.ingest import watermarks
+from penstock.ingest.sources import stamped_on_arrival
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
-from penstock.runtime.sources import stamped_on_arrival
 from penstock.session import Session
 from penstock.testing.engine_runs import LocalJobs, published
 from penstock.testing.local_session import local_session
@@ -40,8 +39,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    for module in (engine_module, receiving):
-        monkeypatch.setattr(module, "now", found)
+    monkeypatch.setattr(watermarks, "now", found)
     return found
 
 

@@ -27,11 +27,11 @@ from penstock.algebra.plan import (
 )
 from penstock.element import INF
 from penstock.errors import StateError
+from penstock.ingest.sources import SourceDefinition
+from penstock.output.readers import CommittedView, Reading, committed_view
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import store_of
 from penstock.runtime.options import Options
-from penstock.runtime.reading import CommittedView, Reading, committed_view
-from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.state import changelog, compaction
 from penstock.testing.engine_runs import LocalJobs
@@ -93,7 +93,7 @@ def run(directory: Path, seed: int, **options: Any) -> Engine:
         engine.step()
         if number % 6 == 0:
             engine.collect_garbage()
-    engine.promise("s", INF)
+    engine.advance_watermark("s", INF)
     engine.step()
     engine.collect_garbage()
     return engine

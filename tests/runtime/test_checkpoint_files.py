@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import DataFrame
 
 from penstock.errors import StateError
-from penstock.runtime.checkpoints import check_whole
+from penstock.ingest.checkpoints import check_whole
 from penstock.state.manifest import SourceState
 from penstock.testing import local_session
 from tests.faults.damages import BATCH, CHECKPOINT

@@ -13,7 +13,7 @@ import pytest
 
 import penstock
 from penstock.errors import PenstockError, PlanError, StateError
-from penstock.runtime.checkpoints import check_agrees, check_next, place_of
+from penstock.ingest.checkpoints import check_agrees, check_next, place_of
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.state.manifest import SourceState

@@ -22,8 +22,8 @@ import penstock
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Window
 from penstock.errors import PlanError, StateError
-from penstock.runtime import datasource
-from penstock.runtime.datasource import PenstockDataSource
+from penstock.output import datasource
+from penstock.output.datasource import PenstockDataSource
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.state import changelog

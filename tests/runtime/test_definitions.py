@@ -11,9 +11,9 @@ import pytest
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Node, Periodic, Scan, Upsert, Window
 from penstock.errors import PlanError
-from penstock.runtime.definitions import ViewDefinition
+from penstock.ingest.sources import SourceDefinition
+from penstock.output.definitions import ViewDefinition
 from penstock.runtime.options import Options
-from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.testing.local_session import local_session
 

@@ -10,7 +10,7 @@ import pytest
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Node, Periodic, Window
 from penstock.errors import PlanError
-from penstock.runtime.checkpoints import place_of
+from penstock.ingest.checkpoints import place_of
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.testing.local_session import local_session

@@ -19,8 +19,8 @@ from penstock.algebra.evaluate import evaluate
 from penstock.algebra.expr import Call, Column, Expr, Literal, arithmetic, cast
 from penstock.element import Elements, hashable
 from penstock.errors import ArithmeticOverflowError, DivisionByZeroError, PenstockError
-from penstock.runtime.analysis import SparkAnalyser
-from penstock.runtime.expressions import to_sql
+from penstock.execution.analysis import SparkAnalyser
+from penstock.execution.expressions import to_sql
 from penstock.sql import parse
 from penstock.sql.binding import Catalog, Relation, bind_query, types
 from penstock.sql.statements import Query
@@ -77,7 +77,7 @@ CASTS = [
 ]
 TABLE: list[Expr] = [
     *CASTS,
-    *(call("negative", name, VALUES[name][0]) for name in NUMBERS),
+    *(call(f, name, VALUES[name][0]) for f in ("negative", "abs") for name in NUMBERS),
     call("unix_micros", "instant", INT),
     call("timestamp_micros", "micros", INSTANT),
     call("unix_date", "day", pa.int32()),
@@ -195,6 +195,7 @@ ERRORS: list[tuple[Expr, type[PenstockError]]] = [
     (arithmetic("%", column("y"), Literal(0.0, FLOAT)), DivisionByZeroError),
     (arithmetic("/", column("y"), Literal(-0.0, FLOAT)), DivisionByZeroError),
     (Call("negative", (LOWEST,), INT), ArithmeticOverflowError),
+    (Call("abs", (LOWEST,), INT), ArithmeticOverflowError),
     (arithmetic("-", LOWEST, Literal(1, INT)), ArithmeticOverflowError),
 ]
 

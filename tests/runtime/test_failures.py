@@ -181,7 +181,7 @@ def test_a_sink_may_call_the_session(db: Session) -> None:
 def test_a_blocked_sink_holds_back_neither_drop_nor_stop(
     db: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.sinks._PATIENCE", 0.1)
+    monkeypatch.setattr("penstock.output.sinks._PATIENCE", 0.1)
     begun, go = threading.Event(), threading.Event()
 
     def blocked(rows: Any, version: int) -> None:
@@ -205,9 +205,9 @@ def test_a_step_that_fails_in_the_background_is_told_until_it_goes_on(
     def lost(spec: Any) -> Any:
         raise RuntimeError("an executor is lost")
 
-    monkeypatch.setattr("penstock.runtime.failures.BACK_OFF", (0.01, 0.01))
+    monkeypatch.setattr("penstock.execution.problems.BACK_OFF", (0.01, 0.01))
     with monkeypatch.context() as patch:
-        patch.setattr(db.engine._jobs, "step", lost)
+        patch.setattr(db.engine.state.jobs, "step", lost)
         db.start()
         db.source("s").append([(1, 1, 1)])
         db.source("s").advance(5)
@@ -225,8 +225,8 @@ def test_a_step_that_fails_in_the_background_is_told_until_it_goes_on(
 def test_a_step_that_fails_for_a_moment_is_made_again(
     db: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.failures.BACK_OFF", (0.01,))
-    step, tries = db.engine._jobs.step, []
+    monkeypatch.setattr("penstock.execution.problems.BACK_OFF", (0.01,))
+    step, tries = db.engine.state.jobs.step, []
 
     def once(spec: Any) -> Any:
         tries.append(spec)
@@ -234,7 +234,7 @@ def test_a_step_that_fails_for_a_moment_is_made_again(
             raise RuntimeError("an executor is lost")
         return step(spec)
 
-    monkeypatch.setattr(db.engine._jobs, "step", once)
+    monkeypatch.setattr(db.engine.state.jobs, "step", once)
     brought(db, (1, 1, 1), to=5)
     assert len(tries) == 2
     assert db.frontier == 5

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 from penstock.errors import RejectedRowError, StateError
-from penstock.runtime.file_sources.batch import FileBatch, FileFormat, format_of
-from penstock.runtime.file_sources.listing import files_of
-from penstock.runtime.file_sources.splits import Split, as_pattern, local_path
+from penstock.ingest.file_sources.batch import FileBatch, FileFormat, format_of
+from penstock.ingest.file_sources.listing import files_of
+from penstock.ingest.file_sources.splits import Split, as_pattern, local_path
 from penstock.session import Session
 from penstock.testing.local_session import local_session
 

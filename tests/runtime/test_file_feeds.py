@@ -14,7 +14,7 @@ import pytest
 
 import penstock
 from penstock.errors import PenstockError, RejectedRowError
-from penstock.runtime.file_sources.batch import FileBatch, format_of
+from penstock.ingest.file_sources.batch import FileBatch, format_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -192,5 +192,5 @@ def test_files_that_only_spark_can_reach_and_tables(spark: SparkSession, tmp_pat
 
 
 def spark_rows(db: penstock.Session, files: FileBatch) -> list[tuple[Any, ...]]:
-    rows = db.engine._jobs.rows_of(files).toArrow().to_pylist()
+    rows = db.engine.state.jobs.rows_of(files).toArrow().to_pylist()
     return sorted((Path(r["__file"]).name, r["__position"], r["k"], r["__reason"]) for r in rows)

@@ -8,7 +8,7 @@ import gzip
 import json
 import os
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -19,14 +19,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.errors import PlanError
-from penstock.runtime.file_sources import csv_format, json_format, splits
-from penstock.runtime.file_sources.batch import FileBatch, FileFormat, check_columns, format_of
-from penstock.runtime.file_sources.options import check_needed
-from penstock.runtime.file_sources.records import empty
-from penstock.runtime.file_sources.text_columns import taken
-from penstock.runtime.fitting import fit_values, optional
-from penstock.runtime.text_values import TextValues
-from penstock.runtime.time_patterns import TimePattern
+from penstock.ingest.file_sources import csv_format, json_format, splits
+from penstock.ingest.file_sources.batch import FileBatch, FileFormat, check_columns, format_of
+from penstock.ingest.file_sources.options import check_needed
+from penstock.ingest.file_sources.records import empty
+from penstock.ingest.file_sources.text_columns import taken
+from penstock.ingest.fitting import fit_values, optional
+from penstock.ingest.text_values import TextValues, TimePattern
 
 TS = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema([("k", pa.string()), ("v", pa.int32()), ("d", pa.float64()), ("t", TS)])
@@ -51,6 +50,41 @@ def read(
         [(*(row[name] for name in schema.names), row["__position"]) for row in good],
         [(r["__position"], r["__record"], r["__reason"]) for r in rows if r["__reason"]],
     )
+
+
+LINE = pa.schema([("line", pa.string())])
+
+
+@pytest.mark.parametrize("largest", [splits.SIZE, 5])
+def test_lines_of_text(tmp_path: Path, largest: int) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"\xef\xbb\xbf GET /\r\n\n\xc3\xa4, b\nlast")
+    good, bad = read(form("text"), path, LINE, largest)
+    assert [value for value, _ in good] == [" GET /", "", "ä, b", "last"]
+    assert not bad
+
+
+def test_a_line_that_is_no_text_is_rejected_by_itself(tmp_path: Path) -> None:
+    path = tmp_path / "a.log"
+    path.write_bytes(b"a\n\xff\nc\n")
+    assert read(form("text"), path, LINE) == (
+        [("a", "line 1"), ("c", "line 3")],
+        [("line 2", "\ufffd", "it is no text in UTF-8")],
+    )
+
+
+def test_text_has_one_column_and_those_of_folders(tmp_path: Path) -> None:
+    path = tmp_path / "day=2026-01-01" / "a.log"
+    path.parent.mkdir()
+    path.write_text("x\n")
+    both = pa.schema([*LINE, ("day", pa.date32())])
+    assert read(form("text"), path, both)[0] == [("x", date(2026, 1, 1), "line 1")]
+    _, ((_, _, reason),) = read(form("text"), path, pa.schema([*LINE, ("v", pa.string())]))
+    assert reason.endswith("its lines are one column, and the source has line, v")
+    for columns in (pa.schema([("v", pa.int32()), *LINE]), pa.schema([])):
+        with pytest.raises(PlanError, match="USING text gives each line"):
+            check_columns("text", columns)
+    check_columns("text", both)
 
 
 def test_lines_of_json(tmp_path: Path) -> None:

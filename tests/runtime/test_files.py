@@ -16,12 +16,12 @@ import pytest
 
 from penstock.algebra.plan import Distinct, Scan
 from penstock.errors import PlanError, StateError
+from penstock.execution.task import Report, StepSpec
+from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition
 from penstock.runtime import jobs
 from penstock.runtime.engine import Engine
 from penstock.runtime.files import Garbage
 from penstock.runtime.options import Options
-from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
-from penstock.runtime.task import Report, StepSpec
 from penstock.state import changelog
 from penstock.state.manifest import Manifest
 from penstock.testing.engine_runs import LocalJobs, read_locally
@@ -69,7 +69,7 @@ def test_rows_that_tasks_write_elsewhere_are_not_accepted(tmp_path: Path) -> Non
     assert engine.manifest.version == version
     jobs.elsewhere = None
     assert engine.receive_rows("s", rows_at(1)).accepted == 2
-    engine.promise("s", 9)
+    engine.advance_watermark("s", 9)
     version = engine.manifest.version
     jobs.elsewhere = tmp_path / "disk of an executor"
     with pytest.raises(StateError):  # rows that came are not there, nor would those be that go
@@ -108,7 +108,7 @@ def test_garbage_is_no_file_of_an_append_under_way(tmp_path: Path) -> None:
         assert engine.receive_rows("s", rows_at(time)).accepted == 2
         engine.answer(Distinct(Scan("s", SCHEMA, True, "t")))
         jobs.after = lambda: None
-        engine.promise("s", time + 1)
+        engine.advance_watermark("s", time + 1)
         assert engine.step() is not None
     engine.close()
 
@@ -138,7 +138,7 @@ def test_no_garbage_is_of_use_whatever_runs_beside(
             db.step()
 
         def answer() -> None:
-            with db.engine._garbage.writing():  # its files are garbage from the start
+            with db.engine.state.garbage.writing():  # its files are garbage from the start
                 found = db.engine.answer(Distinct(Scan("s", SCHEMA, True, "t"))).snapshot()
                 read_locally(found)
 

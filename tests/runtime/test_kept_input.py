@@ -14,11 +14,11 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.plan import Aggregate, Equality, Join, Node, Window, project
 from penstock.element import BEGIN, INF
 from penstock.errors import PlanError, UnsupportedError
+from penstock.execution.task import Report, StepSpec
+from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition, input_area
+from penstock.output.readers import Reading
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
-from penstock.runtime.reading import Reading
-from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition, input_area
-from penstock.runtime.task import Report, StepSpec
 from penstock.session import Session
 from penstock.testing.engine_runs import LocalJobs, published
 from penstock.testing.local_session import local_session
@@ -196,7 +196,7 @@ def test_rows_that_come_while_a_view_does_are_seen_once(tmp_path: Path) -> None:
     engine.define("second", project(scan, ("k", "v", "t")))
     jobs.meanwhile = lambda: engine.define("third", project(scan, ("t", "k", "v")))
     engine.receive_rows("s", batch(2))
-    engine.promise("s", INF)
+    engine.advance_watermark("s", INF)
     engine.step()
     for name in ("first", "second", "third"):
         assert len(published(engine, name)) == 6
@@ -217,7 +217,7 @@ def test_a_view_waits_for_the_step_under_way(tmp_path: Path) -> None:
     jobs.meanwhile = meanwhile
     engine.step()
     other.join(30)
-    engine.promise("s", INF)
+    engine.advance_watermark("s", INF)
     engine.step()
     assert len(published(engine, "second")) == len(published(engine, "first")) == 2
     engine.close()

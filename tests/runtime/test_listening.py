@@ -14,10 +14,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from penstock.runtime import listening
-from penstock.runtime.lines import record_of
-from penstock.runtime.listening import Listener
-from penstock.runtime.rejected import Rejected
+from penstock.ingest import socket_source
+from penstock.ingest.fitting import Rejected
+from penstock.ingest.socket_source import Listener
+from penstock.ingest.text_values import record_of
 from penstock.testing.local_session import local_session
 
 SCHEMA = pa.schema([("k", pa.string()), ("v", pa.int32())])
@@ -82,7 +82,7 @@ BAD = {
     "underscores": b"a,1_000",
     "no UTF-8": b"\xff\xfe,1",
     "a quote without end": b'"a,1',
-    "longer than a line may be": b"a," + b"7" * (listening._LONGEST_LINE + 100),
+    "longer than a line may be": b"a," + b"7" * (socket_source._LONGEST_LINE + 100),
 }
 
 
@@ -135,7 +135,7 @@ def test_what_could_not_be_received_is_received_later(caplog: pytest.LogCaptureF
 
 
 def test_the_sender_waits_where_rows_are_not_received(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listening, "_MOST_WAITING", 1 << 16)
+    monkeypatch.setattr(socket_source, "_MOST_WAITING", 1 << 16)
     received, sent = Received(), [0]
     received.gate.clear()
     line = json.dumps(["x" * 1000, 1]).encode() + b"\n"

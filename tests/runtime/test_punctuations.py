@@ -14,7 +14,7 @@ import pytest
 import penstock
 from penstock.algebra.expr import Call, Column, columns
 from penstock.algebra.monotone import monotone, values
-from penstock.runtime.expressions import to_sql
+from penstock.execution.expressions import to_sql
 from penstock.session import Session
 
 if TYPE_CHECKING:

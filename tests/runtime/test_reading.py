@@ -23,12 +23,12 @@ from penstock.algebra.plan import (
 )
 from penstock.element import INF
 from penstock.errors import PlanError
+from penstock.execution.task import hash_range
+from penstock.ingest.sources import SourceDefinition
+from penstock.output.readers import CommittedView, Reading, committed_view
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import store_of
 from penstock.runtime.options import Options
-from penstock.runtime.reading import CommittedView, Reading, committed_view
-from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.task import hash_range
 from penstock.testing.engine_runs import LocalJobs
 
 pytestmark = pytest.mark.long
@@ -61,7 +61,7 @@ def runs(seed: int, directory: Path, **options: Any) -> Iterator[Engine]:
         t += rng.randrange(6)
         engine.step()
         yield engine
-    engine.promise("s", INF)
+    engine.advance_watermark("s", INF)
     engine.step()
     yield engine
     engine.close()

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.errors import PlanError, RejectedRowError
-from penstock.runtime.fitting import convertible, fit, fit_values
+from penstock.ingest.fitting import convertible, fit, fit_values
 from penstock.session import Session
 from penstock.testing.local_session import local_session
 

@@ -197,7 +197,7 @@ def test_steps_go_on_while_a_view_is_built(
 
         def happen(call: int) -> None:
             told.append(str(db.sql("SHOW VIEWS")))
-            if call < rounds and not db.engine._moving.locked():
+            if call < rounds and not db.engine.state.step_lock.locked():
                 move(db, 6 + call)
             follower.check(db)
 

@@ -17,10 +17,10 @@ import pytest
 
 from penstock.algebra.settings import ANSI, CASE, ZONE
 from penstock.errors import PenstockError
+from penstock.execution.task import Report, StepSpec
 from penstock.runtime.engine import Engine
 from penstock.runtime.jobs import Jobs, SparkJobs
 from penstock.runtime.options import Options
-from penstock.runtime.task import Report, StepSpec
 from penstock.session.session import Session
 from penstock.testing.driver_jobs import DriverJobs
 from penstock.testing.engine_runs import LocalJobs

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from penstock.errors import StateError
+from penstock.output.definitions import compiler_of
 from penstock.physical.lower import Graph
-from penstock.runtime.definitions import compiler_of
 from penstock.runtime.state_names import brought_up_to_date
 from penstock.session import Session
 from penstock.state.log import Log

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from penstock.element import BEGIN, INF
 from penstock.errors import PlanError
-from penstock.runtime.times import parsed, shown, ticks
+from penstock.ingest.times import parsed, shown, ticks
 
 INTEGER, TIMESTAMP = pa.int64(), pa.timestamp("us", tz="UTC")
 

@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from penstock.errors import PenstockError, PlanError
-from penstock.runtime.feeds import StreamFeed
-from penstock.runtime.lines import record_of
+from penstock.ingest.connectors import StreamFeed
+from penstock.ingest.sources import SourceDefinition
+from penstock.ingest.text_values import record_of
 from penstock.runtime.options import Options
-from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.testing.local_session import local_session
 

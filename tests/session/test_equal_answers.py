@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.memory.asking import check
+from penstock.memory.api import check
 from penstock.session import Session
 from penstock.testing.local_session import local_session
 

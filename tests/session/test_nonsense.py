@@ -43,7 +43,7 @@ NONSENSE: tuple[Any, ...] = (
     *({"k": 1}, [{"k": Unshowable()}], [{1: 1}], [{"k": "\ud800"}], int, len, Ellipsis),
 )
 # what ends the session, waits, or takes streams of Spark
-LEFT_OUT = ("close", "start", "stop", "attach", "add_sink", "stop_in_the_end", "await_frontier")
+LEFT_OUT = ("close", "start", "stop", "attach", "add_sink", "await_frontier")
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pyarrow as pa
 from penstock.algebra import plan as p
 from penstock.element import Elements, changes, concat
 from penstock.errors import UnsupportedError
+from penstock.ingest.sources import SourceDefinition
 from penstock.runtime.options import Options
-from penstock.runtime.sources import SourceDefinition
 from penstock.session import Session
 from penstock.testing.engine_runs import over_sources, published, rows_of, source_of
 from penstock.testing.local_session import local_session
@@ -57,7 +57,7 @@ def append(db: Session, streams: Mapping[str, Stream], w0: int, w1: int, rng: Ra
                 ]
                 table = pa.Table.from_pylist(rows, schema=scan.schema)
                 db.engine.receive_table(scan.name, table)
-        db.engine.promise(scan.name, w1)
+        db.engine.advance_watermark(scan.name, w1)
 
 
 def run(

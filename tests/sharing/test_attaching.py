@@ -8,9 +8,9 @@ from typing import Any, cast
 import pytest
 
 from penstock.errors import UnsupportedError
+from penstock.output.readers import Reading
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
-from penstock.runtime.reading import Reading
 from penstock.session import Session
 from penstock.sql.binding.local_analyser import LocalAnalyser
 from penstock.testing.engine_runs import LocalJobs

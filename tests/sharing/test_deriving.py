@@ -7,7 +7,7 @@ import pytest
 
 from penstock.algebra.expr import Column
 from penstock.algebra.times import last_multiple, shifted
-from penstock.sharing.deriving import floor_of
+from penstock.sharing.expression_matching import floor_of
 
 T = Column("t", pa.int64())
 

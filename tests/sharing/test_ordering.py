@@ -7,10 +7,10 @@ from random import Random
 
 from penstock.algebra import plan as p
 from penstock.algebra.expr import Column, compare
+from penstock.reasoning.products import Forms
 from penstock.rewrite import rewrite
 from penstock.runtime.options import Options
-from penstock.sharing.form import Forms
-from penstock.sharing.ordering import Seen, ordered
+from penstock.sharing.join_order import SourceStatistics, ordered
 from penstock.testing.local_session import local_session
 from penstock.testing.plan_snapshots import assert_same_meaning
 from penstock.testing.random_expressions import INT
@@ -29,7 +29,7 @@ def test_oracle_another_order_is_the_same_query() -> None:
         rng = Random(seed)
         specs = Specs(rng)
         spec = specs.changed(specs.view())
-        seen = {scan.name: Seen(rng.randint(1, 1000), 100) for scan in OVERLAPPING}
+        seen = {scan.name: SourceStatistics(rng.randint(1, 1000), 100) for scan in OVERLAPPING}
         plan = spec.plan()
         found = ordered(plan, seen, Forms())
         if found is not plan and found != plan:
@@ -52,7 +52,10 @@ def chain() -> Spec:
 
 def test_small_relations_are_joined_first() -> None:
     plan = chain().plan()
-    seen = {"log": Seen(100_000, 10, {"k": 10}), "changes": Seen(5, 10, {"k": 5})}
+    seen = {
+        "log": SourceStatistics(100_000, 10, {"k": 10}),
+        "changes": SourceStatistics(5, 10, {"k": 5}),
+    }
     found = rewrite(ordered(plan, seen, Forms()))
     assert isinstance(found, p.Map)
     assert sources(rewrite(plan))[0] == "log"
@@ -62,7 +65,9 @@ def test_small_relations_are_joined_first() -> None:
 def test_nothing_is_reordered_that_was_not_seen() -> None:
     plan = chain().plan()
     assert ordered(plan, {}, Forms()) is plan
-    assert ordered(plan, {"log": Seen(5), "changes": Seen(5)}, Forms()) is plan
+    assert (
+        ordered(plan, {"log": SourceStatistics(5), "changes": SourceStatistics(5)}, Forms()) is plan
+    )
 
 
 def test_a_session_orders_joins_by_what_it_has_seen(tmp_path: Path) -> None:

@@ -12,12 +12,12 @@ import pytest
 from penstock import record
 from penstock.element import INF, Elements
 from penstock.physical.kernel import Write
-from penstock.physical.local import StoredArea
 from penstock.record import Hashes
 from penstock.state import area as area_module
 from penstock.state.area import Area, equal_pairs
 from penstock.state.run import Order, hash_keys, sorted_run
-from penstock.state.store import FileStore, MemoryStore, Store
+from penstock.state.store import FileStore
+from penstock.testing.local_pipeline import MemoryStore, Store, StoredArea
 from tests.state.random_areas import SCHEMA, random_elements, spec
 
 Row = tuple[tuple[Any, ...], int, int, int]

@@ -9,9 +9,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from penstock.element import BEGIN, Elements, concat, logical
+from penstock.element import BEGIN, Elements, concat
 from penstock.state.compaction import FANS, PART, Use, choose, fan_of, merge
 from penstock.state.run import Statistics, sorted_run
+from penstock.testing.logical_streams import logical
 from tests.state.random_areas import SCHEMA, random_elements, spec
 
 TIMES = range(0, 30)

@@ -7,6 +7,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ import pytest
 from penstock.errors import StateError, WriterConflictError
 from penstock.state import log as log_module
 from penstock.state import store
-from penstock.state.log import CHECKPOINT_EVERY, Log, read_manifest
-from penstock.state.manifest import Advanced
+from penstock.state.log import CHECKPOINT_EVERY, LAYOUT, Log, check_log, read_manifest
+from penstock.state.manifest import Advanced, manifest_to_json
 
 
 def written(directory: Path, commits: int = 8) -> list[Path]:
@@ -87,9 +88,30 @@ def of_another_log(entries: list[Path]) -> Path:
     return entries[-1]
 
 
+def with_an_older_head_of_another_log(entries: list[Path]) -> Path:
+    """The head is one that a crash may leave, but for its checksum."""
+    (head,) = entries[0].parent.glob("*.head")
+    head.rename(head.with_name(f"{entries[-3].stem}-{'0' * 8}.head"))
+    return entries[-3]
+
+
+def with_a_checkpoint_that_is_newer(entries: list[Path]) -> Path:
+    """As when a checkpoint is put there that was made of a later log."""
+    log = Log(entries[0].parent)
+    later = replace(log.manifest, version=log.manifest.version + 2)
+    log.close()
+    path = entries[-1].with_stem(f"{later.version:020d}")
+    text = json.dumps({"layout": LAYOUT, "number": later.version, **manifest_to_json(later)})
+    path.with_suffix(".checkpoint").write_text(f"{zlib.crc32(text.encode()):08x}\n{text}")
+    return path
+
+
 @pytest.mark.parametrize(
     "damage",
-    [copied, copied_with_its_number, dropped, dropped_before, reordered, of_another_log],
+    [
+        *(copied, copied_with_its_number, dropped, dropped_before, reordered, of_another_log),
+        *(with_an_older_head_of_another_log, with_a_checkpoint_that_is_newer),
+    ],
 )
 def test_the_newest_entries_are_what_they_were(
     damage: Callable[[list[Path]], Path], tmp_path: Path
@@ -100,6 +122,7 @@ def test_the_newest_entries_are_what_they_were(
         with pytest.raises(StateError) as error:
             read(directory)
         assert error.value.path == path
+    assert path in [error.path for error in check_log(directory)]
 
 
 @pytest.mark.parametrize("problem", [OSError("full"), TypeError("odd"), WriterConflictError("two")])

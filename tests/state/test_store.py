@@ -17,7 +17,8 @@ from penstock.errors import StateError
 from penstock.state.area import Area
 from penstock.state.fields_json import object_from_json, object_to_json
 from penstock.state.run import AreaSpec, Order, Run, sorted_run, split_runs
-from penstock.state.store import FileStore, MemoryStore, RunRef
+from penstock.state.store import FileStore, RunRef
+from penstock.testing.local_pipeline import MemoryStore
 from tests.state.random_areas import random_elements, spec
 from tests.types import VALUES
 

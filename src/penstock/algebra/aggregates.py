@@ -15,7 +15,9 @@ PERCENTILES = ("median", "percentile", *DISCRETE)
 CHOICES = ("min", "max", "any_value")
 TIMED = ("first", "last")
 LISTS = ("collect_list", "collect_set")
-FUNCTIONS = ("count", "sum", "avg", *VARIANCES, *PERCENTILES, *CHOICES, *TIMED, *LISTS)
+SUMS = ("count", "sum", "avg", "try_sum", "try_avg", *VARIANCES)
+"""Functions of sums, which subtract as they add; all others need the values themselves."""
+FUNCTIONS = (*SUMS, *PERCENTILES, *CHOICES, *TIMED, *LISTS)
 
 
 @kind("aggregate call")
@@ -26,7 +28,7 @@ class AggregateCall:
     `count` without arguments counts rows. `first` and `last` take the value and the column that
     orders the rows. `parameter` is the fraction of a percentile; `percentile_disc_desc` has the
     greatest values first. As in SQL, rows whose argument is NULL do not take part; of `first` and
-    `last`, those whose order is NULL.
+    `last`, those whose order is NULL. `try_` is NULL where the result does not fit its type.
     """
 
     function: str
@@ -49,6 +51,11 @@ class AggregateCall:
             raise PlanError(f"{self.function}: the fraction {self.parameter} is not in 0 to 1")
 
     @property
+    def plain(self) -> str:
+        """The function, whatever it gives where its result does not fit."""
+        return self.function.removeprefix("try_")
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """Every column the call reads, once."""
         return tuple(dict.fromkeys((*self.args, *((self.where,) if self.where else ()))))
@@ -66,15 +73,15 @@ def result_type(call: AggregateCall, schema: pa.Schema) -> pa.DataType:
     if call.function == "count":
         return pa.int64()
     kind = schema.field(call.args[0]).type
-    if call.function in ("sum", "avg", *VARIANCES, "median", "percentile") and not _number(kind):
+    if call.plain in ("sum", "avg", *VARIANCES, "median", "percentile") and not _number(kind):
         raise PlanError(f"{call.function}({call.args[0]}): {kind} is not a number")
-    if call.function == "sum":
+    if call.plain == "sum":
         if pa.types.is_decimal(kind):
             return pa.decimal128(min(kind.precision + 10, 38), kind.scale)
         return pa.float64() if pa.types.is_floating(kind) else pa.int64()
-    if call.function == "avg" and pa.types.is_decimal(kind):
+    if call.plain == "avg" and pa.types.is_decimal(kind):
         return _bounded_decimal(kind.precision + 4, kind.scale + 4)
-    if call.function in ("avg", *VARIANCES, "median", "percentile"):
+    if call.plain in ("avg", *VARIANCES, "median", "percentile"):
         return pa.float64()
     if call.function in LISTS:
         return pa.list_(kind)

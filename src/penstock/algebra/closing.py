@@ -39,9 +39,9 @@ from penstock.algebra.expr import (
     Literal,
     substitute,
 )
-from penstock.algebra.operators.node import Node
+from penstock.algebra.operators.node import Node, Offsets
 from penstock.algebra.operators.sort_key import SortKey
-from penstock.algebra.times import micros, moved_by, shifted
+from penstock.algebra.times import micros, most_offset, moved_by, shifted
 from penstock.element import BEGIN
 
 Kind: TypeAlias = Word["gain", "loss", "any"]
@@ -183,6 +183,59 @@ def final_from(plan: Node, order: SortKey | None = None) -> Expr | None:
     if found is None or found == ALWAYS:
         return found
     return Call("coalesce", (found, ended(plan)), pa.int64())
+
+
+# --- what time itself closes ----------------------------------------------------------------------
+# Rows come in the order of their event time, as far as their delay allows for: so there are columns
+# that rows still to come can only have larger values in. Grouping, joins and DISTINCT on them need
+# not remember what is closed. Operators say what holds of their columns (`progress`, `ahead`).
+
+
+def closed_by_time(plan: Node, columns: tuple[str, ...] | None = None) -> Expr | None:
+    """From when on no record with the values of a record in these columns can change."""
+    for column, k in plan.progress.items():
+        if columns is None or column in columns:
+            return shifted(micros(Column(column, plan.schema.field(column).type)), "+", 1 - k)
+    return None
+
+
+def span(plan: Node, until: Expr) -> int | None:
+    """For how long at most a record of the plan is needed, if it is until then.
+
+    Law: if a record that comes at t has `c <= t + k`, it is past any time `c + d` at `t + k + d`.
+    What is kept until then at most, are the records that came in a span of k + d.
+    """
+    found = [
+        k + offset
+        for column, k in plan.ahead.items()
+        if (offset := most_offset(until, column)) is not None
+    ]
+    return max(min(found), 1) if found else None
+
+
+def in_common(
+    plan: Node, sides: Sequence[Offsets], chosen: Callable[[Sequence[int]], int]
+) -> Offsets:
+    """Columns of which something is known on all sides, by their place."""
+    names = [node.schema.names for node in plan.inputs]
+    found: dict[str, int] = {}
+    for i, name in enumerate(plan.schema.names):
+        known = [side[own[i]] for side, own in zip(sides, names, strict=True) if own[i] in side]
+        if len(known) == len(sides):
+            found[name] = chosen(known)
+    return found
+
+
+def with_closing(plan: Node, done: dict[int, Node] | None = None) -> Node:
+    """The plan in which operators know when what they remember is closed, so that they forget it.
+
+    What several of its nodes read stays one node.
+    """
+    done = {} if done is None else done
+    if id(plan) not in done:
+        inputs = plan.with_inputs(*(with_closing(source, done) for source in plan.inputs))
+        done[id(plan)] = inputs.with_closing()
+    return done[id(plan)]
 
 
 # --- times ----------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from penstock import record
 from penstock.algebra.expr import (
-    ARITHMETIC,
+    CHECKED,
     CLOSED,
     CONVERSIONS,
     EARLIEST,
@@ -87,7 +87,7 @@ def _can_fail(expr: Expr) -> bool:
         case Call("cast", (arg,)) if pa.types.is_date(arg.type) or narrows(expr):
             return True
         case Call(function, args):
-            return function in (*ARITHMETIC, "negative") or any(map(_can_fail, args))
+            return function in CHECKED or any(map(_can_fail, args))
     return False
 
 
@@ -164,6 +164,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "/": _division(np.divide),
     "%": _division(np.fmod),
     "negative": pc.negate_checked,
+    "abs": pc.abs_checked,
     EARLIEST: pc.min_element_wise,
     LATEST: lambda *args: pc.max_element_wise(*args, skip_nulls=False),
     **dict.fromkeys(CONVERSIONS, lambda arg: arg),

@@ -6,7 +6,7 @@ The functions in `SIMPLE` are also evaluated outside Spark, with the same result
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
@@ -17,14 +17,18 @@ from penstock.errors import PlanError
 from penstock.kinds import kind
 
 COMPARISONS = ("=", "<>", "<", "<=", ">", ">=", "<=>")
+MIRRORED = dict(zip(COMPARISONS, ("=", "<>", ">", ">=", "<", "<=", "<=>"), strict=True))
+"""What comparisons are with their sides exchanged."""
 ARITHMETIC = ("+", "-", "*", "/", "%")
+CHECKED = (*ARITHMETIC, "negative", "abs")
+"""Functions of numbers that fail where a result does not fit its type; without ANSI it wraps."""
 CONVERSIONS = ("cast", "unix_micros", "timestamp_micros", "unix_date")
 LOGIC = ("and", "or", "not", "is null", "if", "coalesce")
-SIMPLE = (*COMPARISONS, *ARITHMETIC, "negative", *CONVERSIONS, *LOGIC, "date_format")
+SIMPLE = (*COMPARISONS, *CHECKED, *CONVERSIONS, *LOGIC, "date_format")
 
 CLOSED, ENDED, EARLIEST, LATEST, UP_TO = "closed", "ended", "earliest", "latest", "up to"
 CLOSINGS = (CLOSED, ENDED, EARLIEST, LATEST, UP_TO)
-"""Functions of times, known in kernels only: NULL is never. See `penstock.rewrite.closing`."""
+"""Functions of times, known in kernels only: NULL is never. See `penstock.algebra.closing`."""
 
 _WHOLE = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 DIGITS = dict(zip(_WHOLE, (3, 5, 10, 20), strict=True))
@@ -35,6 +39,8 @@ _DAY, _LOCAL, _INSTANT = pa.date32(), pa.timestamp("us"), pa.timestamp("us", "UT
 @kind("column")
 @dataclass(frozen=True, slots=True)
 class Column:
+    """The value of one column of the record."""
+
     name: str
     type: pa.DataType
 
@@ -45,6 +51,8 @@ class Column:
 @kind("literal")
 @dataclass(frozen=True, slots=True)
 class Literal:
+    """A constant; None is NULL of its type."""
+
     value: Any
     type: pa.DataType
 
@@ -57,6 +65,8 @@ class Literal:
 @kind("call")
 @dataclass(frozen=True, slots=True)
 class Call:
+    """A function of Spark, or an operator in its symbol, of arguments."""
+
     function: str
     args: tuple[Expr, ...]
     type: pa.DataType
@@ -67,7 +77,7 @@ class Call:
                 return f"{only} IS NULL"
             case "not", (only,):
                 return f"NOT ({only})"
-            case "or", tests if len(tests) > _FEW and (column := _tested(tests)) is not None:
+            case "or", tests if (column := one_column_tested(self)) is not None:
                 return f"({column} IN ({', '.join(str(test.args[1]) for test in tests)}))"  # type: ignore[union-attr]
             case ("and" | "or") as word, args:
                 return "(" + f" {word.upper()} ".join(map(str, args)) + ")"
@@ -107,6 +117,8 @@ ARGUMENT = "__x"
 
 
 class Table(Protocol):
+    """Values that a `Lookup` finds by the values of columns."""
+
     def find(self, columns: tuple[pa.Array, ...], length: int) -> pa.Array: ...
 
 
@@ -114,10 +126,10 @@ Expr: TypeAlias = Column | Literal | Call | Lookup | Inverse
 _FEW = 6
 
 
-def _tested(tests: tuple[Expr, ...]) -> Column | None:
-    """The column that each of these compares with a constant, if that is what they are."""
+def one_column_tested(alternatives: Call) -> Column | None:
+    """The column that each of many alternatives compares with a constant, as IN does."""
     found = set()
-    for test in tests:
+    for test in alternatives.args if len(alternatives.args) > _FEW else ():
         match test:
             case Call("=", (Column() as column, Literal())):
                 found.add(column)
@@ -145,14 +157,25 @@ def read(*expressions: Expr | None) -> set[str]:
 
 def substitute(expr: Expr, by_name: Mapping[str, Expr]) -> Expr:
     """The expression with its columns replaced; names that are not in the mapping stay."""
+    return with_columns(expr, lambda column: by_name.get(column.name, column))
+
+
+def with_columns(expr: Expr, new: Callable[[Column], Expr]) -> Expr:
+    """The expression with each of its columns replaced."""
     match expr:
-        case Column(name):
-            return by_name.get(name, expr)
+        case Column():
+            return new(expr)
         case Call(function, args, kind):
-            return Call(function, tuple(substitute(arg, by_name) for arg in args), kind)
+            return Call(function, tuple(with_columns(arg, new) for arg in args), kind)
         case Inverse(value, function, kind):
-            return Inverse(substitute(value, by_name), function, kind)
+            return Inverse(with_columns(value, new), function, kind)
     return expr
+
+
+def renamed(expr: Expr, schema: pa.Schema, other: pa.Schema) -> Expr:
+    """An expression over one schema as one over the columns at the same places of another."""
+    fields = zip(schema.names, other, strict=True)
+    return substitute(expr, {name: Column(f.name, f.type) for name, f in fields})
 
 
 def is_simple(expr: Expr) -> bool:
@@ -183,7 +206,7 @@ def takes(call: Call) -> bool:
                 case (time, Literal(str() as pattern)):
                     return time.type == _INSTANT and pieces(pattern) is not None
             return False
-        case "negative":
+        case "negative" | "abs":
             number = call.type in _WHOLE or pa.types.is_floating(call.type)
             return number and types == [call.type]
         case "/":

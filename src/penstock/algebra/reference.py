@@ -170,26 +170,31 @@ def _percentile(call: AggregateCall, ordered: list[Any]) -> Any:
 
 
 def _number(call: AggregateCall, values: list[Any], kind: pa.DataType) -> Any:
-    """Sums, means and variances: exact, then rounded once."""
+    """Sums, means and variances: exact, then rounded once; of `try_`, NULL where too large."""
     if any(v == "NaN" or (isinstance(v, float) and math.isinf(v)) for v in values):
         floats = [float(v) for v in values]
-        if call.function in ("sum", "avg"):
+        if call.plain in ("sum", "avg"):
             return hashable(sum(floats))
         return None if call.function.endswith("_samp") and len(values) == 1 else "NaN"
     exact = [Fraction(v) for v in values]
     count, total = len(exact), sum(exact, Fraction(0))
-    if call.function == "sum":
-        return _rounded(total, kind)
-    if call.function == "avg":
-        if pa.types.is_decimal(kind):
-            return _rounded(total / count, kind)
+    if call.plain == "avg" and not pa.types.is_decimal(kind):
         return float(total) / count
+    if call.plain in ("sum", "avg"):
+        result = _rounded(total if call.plain == "sum" else total / count, kind)
+        return result if call.plain == call.function or _fits(result, kind) else None
     squares = sum(x * x for x in exact) - total * total / count
     divisor = count - (1 if call.function.endswith("_samp") else 0)
     if divisor == 0:
         return None
     variance = float(squares / divisor)
     return math.sqrt(variance) if call.function.startswith("stddev") else variance
+
+
+def _fits(value: Any, kind: pa.DataType) -> bool:
+    if pa.types.is_decimal(kind):
+        return bool(abs(value) < Decimal(10) ** (kind.precision - kind.scale))
+    return not pa.types.is_integer(kind) or -(2**63) <= value < 2**63
 
 
 def _rounded(value: Fraction, kind: pa.DataType) -> Any:
@@ -285,6 +290,7 @@ _STRICT: dict[str, Callable[..., Any]] = {
     "/": _arithmetic(lambda a, b: a / b),
     "%": _arithmetic(_remainder),
     "negative": _arithmetic(lambda a: -a),
+    "abs": _arithmetic(abs),
     "cast": _converted,
     "unix_micros": lambda v: (v - _EPOCH) // timedelta(microseconds=1),
     "timestamp_micros": lambda v: _EPOCH + timedelta(microseconds=v),

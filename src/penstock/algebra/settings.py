@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.expr import (
-    ARITHMETIC,
+    CHECKED,
     COMPARISONS,
     CONVERSIONS,
     LOGIC,
@@ -126,7 +126,7 @@ def holds_under(settings: Settings, expr: Expr) -> bool:
                 return False
             if function == "cast" and narrows(expr):
                 return is_ansi(settings)
-            if function in (*ARITHMETIC, "negative"):
+            if function in CHECKED:
                 return is_ansi(settings) or (
                     pa.types.is_decimal(expr.type) or (function in "+-*" and _is_double(expr))
                 )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from penstock.cli.questions import Asked
-from penstock.memory.asking import verdict
+from penstock.memory.api import verdict
 from penstock.memory.report import MemoryVerdict
 
 

@@ -18,8 +18,8 @@ from rich.text import Text
 from penstock.cli.demo_screen import PICTURE, Screen, highlighted, save_svg
 from penstock.cli.showing import rows_of
 from penstock.cli.waiting import finished
-from penstock.memory.asking import check
-from penstock.runtime.reading import Reading
+from penstock.memory.api import check
+from penstock.output.readers import Reading
 
 if TYPE_CHECKING:
     from penstock.session import Session
@@ -67,6 +67,8 @@ RIVALS = (
 
 
 class Demo:
+    """The session, the screen and the bids of the demo, which runs for a number of seconds."""
+
     def __init__(self, db: Session, svg: Path | None = None) -> None:
         self._db = db
         self._svg = svg

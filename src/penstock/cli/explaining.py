@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from penstock.cli.questions import Asked
-from penstock.session.describing import explained as outlined
+from penstock.session.descriptions import explained as outlined
 
 
 def explained(questions: Iterable[Asked]) -> Iterator[tuple[str, str]]:

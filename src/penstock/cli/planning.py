@@ -9,7 +9,7 @@ from pathlib import Path
 from penstock.cli.printing import InputError, errors_of, place_of, text_of
 from penstock.cli.questions import Start, answered
 from penstock.errors import PenstockError
-from penstock.runtime.definitions import decoded
+from penstock.output.definitions import decoded
 from penstock.session.changes import PipelinePlan
 from penstock.session.pipeline import InFile, plan_of, steps_of
 from penstock.sql import parse

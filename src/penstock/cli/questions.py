@@ -17,7 +17,7 @@ from penstock.algebra.expr import Expr, Literal
 from penstock.algebra.plan import Node
 from penstock.algebra.settings import Settings
 from penstock.errors import PenstockError, PlanError
-from penstock.memory.scene import Scene
+from penstock.memory.check_context import CheckContext
 from penstock.sql import statements as s
 from penstock.sql.binding import Analyser, AnalysisError, Catalog
 from penstock.sql.binding.local_analyser import LocalAnalyser
@@ -43,7 +43,7 @@ class Asked:
     name: str
     statement: s.Query | s.CreateView
     plan: Node
-    scene: Scene
+    scene: CheckContext
     views: tuple[s.CreateView, ...]
 
     @property
@@ -90,7 +90,7 @@ def _asked(
     analyser: Analyser,
     columns: ColumnsOf,
 ) -> list[Asked]:
-    scene, queries = Scene(Catalog({}, None), analyser), 0
+    scene, queries = CheckContext(Catalog({}, None), analyser), 0
     found: list[Asked] = []
     views: tuple[s.CreateView, ...] = ()
     for statement in as_altered(statements):
@@ -163,7 +163,7 @@ def _columns(table: s.CreateTable, spark: SparkSession) -> Columns:
         )
     from pyspark.errors import PySparkException
 
-    from penstock.runtime.objections import objection
+    from penstock.execution.spark_errors import objection
 
     try:
         rows = spark.read.format(table.format.name).options(**dict(table.format.options)).load()

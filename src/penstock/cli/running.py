@@ -15,8 +15,7 @@ from penstock.cli.printing import errors_of, print_json, print_result, result_as
 from penstock.cli.stopping import Stop
 from penstock.cli.waiting import finished
 from penstock.errors import PenstockError
-from penstock.runtime.reading import time_of
-from penstock.runtime.times import shown
+from penstock.ingest.times import shown, time_of
 from penstock.session.changes import PipelinePlan, Unchanged
 from penstock.session.commands import Commands
 from penstock.session.results import Result

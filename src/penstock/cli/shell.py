@@ -24,9 +24,8 @@ from penstock.cli.printing import InputError, print_error, print_result
 from penstock.cli.running import progress_line
 from penstock.cli.waiting import finished
 from penstock.errors import PenstockError
-from penstock.runtime.lines import record_of
-from penstock.runtime.reading import time_of
-from penstock.runtime.times import shown
+from penstock.ingest.text_values import record_of
+from penstock.ingest.times import shown, time_of
 from penstock.session.commands import Commands
 from penstock.session.results import Result
 from penstock.sql import parse
@@ -56,6 +55,8 @@ SELECT answers over all rows received so far; statements end with a semicolon.""
 
 
 class Shell:
+    """The prompt of a session: it reads statements and shortcuts, and prints what they answer."""
+
     def __init__(self, db: Session) -> None:
         self._db = db
         self._commands = Commands(db)

@@ -10,10 +10,10 @@ import click
 import pyarrow as pa
 
 from penstock.cli.printing import print_json, print_result
-from penstock.runtime.definitions import ViewDefinition, decoded, of_kind
-from penstock.runtime.reading import Reading, committed_view, time_of
-from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.times import parsed, shown
+from penstock.ingest.sources import SourceDefinition
+from penstock.ingest.times import parsed, shown, time_of
+from penstock.output.definitions import ViewDefinition, decoded, of_kind
+from penstock.output.readers import Reading, committed_view
 from penstock.session.results import Result
 from penstock.sql.binding.catalog import is_constant
 from penstock.sql.definitions import ClockView, StreamDefinition

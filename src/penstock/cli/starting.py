@@ -23,7 +23,7 @@ STARTING = "Starting Spark on this machine (some seconds) ..."
 @contextmanager
 def session(path: Path | None) -> Iterator[Session]:
     """A session on a state directory, a temporary one where no path is given."""
-    from penstock.runtime.analysis import unlogged
+    from penstock.execution.analysis import unlogged
     from penstock.session import connect
 
     with quiet(), working(STARTING):

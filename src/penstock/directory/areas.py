@@ -10,14 +10,14 @@ from typing import Any
 import penstock.sql.definitions  # noqa: F401 - the kinds of what statements define
 from penstock.algebra import codec
 from penstock.errors import PlanError
+from penstock.ingest.sources import SourceDefinition, input_area, kept_areas
+from penstock.output.definitions import ViewDefinition, compiler_of, decoded, of_kind
 from penstock.physical.layout_2 import area_names
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program, view_area
-from penstock.runtime.definitions import ViewDefinition, compiler_of, decoded, of_kind
 from penstock.runtime.failures import healthy, rows_for
 from penstock.runtime.files import RUNS
 from penstock.runtime.places import local_path
-from penstock.runtime.sources import SourceDefinition, input_area, kept_areas
 from penstock.runtime.state_names import check_named
 from penstock.state import layout_2
 from penstock.state.manifest import Manifest, held_area

@@ -30,7 +30,7 @@ from penstock.directory.listing import listed_in, write_list
 from penstock.directory.staging import check_vacant, staged
 from penstock.directory.verification import Verification, Watch, verified, watching
 from penstock.errors import PlanError, StateError
-from penstock.runtime import checkpoints
+from penstock.ingest import checkpoints
 from penstock.runtime.files import RUNS
 from penstock.runtime.places import local_path
 from penstock.state.log import LAYOUT, log_files, read_manifest, write_head

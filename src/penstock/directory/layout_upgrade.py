@@ -34,6 +34,7 @@ class Upgrade:
 
     @property
     def is_needed(self) -> bool:
+        """Whether the directory is of an older layout."""
         return self.before != self.after
 
 

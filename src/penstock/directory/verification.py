@@ -25,7 +25,7 @@ from penstock.directory.areas import (
 )
 from penstock.directory.listing import LIST, listed_in
 from penstock.errors import ArgumentError, PenstockError, StateError, brief
-from penstock.runtime import checkpoints
+from penstock.ingest import checkpoints
 from penstock.runtime.files import RUNS
 from penstock.state import layout_2
 from penstock.state.log import check_log, log_files, read_manifest
@@ -73,6 +73,7 @@ class Verification:
 
     @property
     def is_whole(self) -> bool:
+        """Whether nothing is wrong."""
         return not self.problems
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra import plan as p
+from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import (
     Call,
     Column,
@@ -21,24 +22,148 @@ from penstock.algebra.expr import (
     columns,
     compare,
     conjunction,
+    is_simple,
+    with_columns,
 )
-from penstock.memory.closure import Closure
-from penstock.memory.conditions import (
+from penstock.memory.products import NoProductError, Reader, unplaced
+from penstock.memory.query import Query, Stream
+from penstock.memory.values import Declared
+from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element
+from penstock.reasoning.conditions import (
+    Condition,
     Every,
     TooManyPartsError,
     attributes_of,
+    is_conjunction,
     split,
+    uncast,
 )
-from penstock.memory.predicates import Atom, Attribute, Comparison, Element
-from penstock.memory.products import NoProductError, Product, places, unplaced
-from penstock.memory.query import Query, Stream
-from penstock.memory.reader import Reader, has_ranks, is_micros
+from penstock.reasoning.products import Rows, relations_of
+
+_COMPARED = ("<", "<=", "=", ">=", ">")
+
+
+class JoinedReader(Reader):
+    """Moreover collects `filters` of each stream and `joins`, as expressions.
+
+    `atoms` are comparisons between streams, `mixed` attributes in other conditions between them,
+    and `choices` what these say.
+    """
+
+    def __init__(self, product: Rows) -> None:
+        super().__init__(product, [str(i) for i in range(len(product.relations))], Declared())
+        self.filters: dict[int, list[Expr]] = {}
+        self.atoms: list[Atom] = []
+        self.joins: list[Expr] = []
+        self.mixed: set[Attribute] = set()
+        self.choices: list[Condition] = []
+        self.alone: list[Condition] = []
+
+    def name(self, place: int, value: Expr) -> str:
+        return value.name if isinstance(value, Column) else f"{value} {fingerprint(value)}"
+
+    def compared(self, value: Expr) -> Attribute | None:
+        return self.attribute(value) if len(relations_of([value])) == 1 else None
+
+    def stored(self, value: Expr) -> Expr:
+        """An expression over one stream, in terms of its attribute."""
+        core = uncast(value)
+        if not relations_of([value]):
+            return value
+        if value == core:
+            return Column(str(self.attribute(core)), core.type)
+        assert isinstance(value, Call)
+        return Call(value.function, (self.stored(value.args[0]),), value.type)
+
+    def note(self, condition: Expr) -> None:
+        places = relations_of([condition])
+        if len(places) > 1:
+            self._note_join(condition)
+            return
+        place = next(iter(places), 0)
+        self.filters.setdefault(place, []).append(unplaced(condition))
+        said = self.translation.condition(condition, self.compared)
+        if said is not None:
+            self.alone.append(said)
+            self.asked.append(said)
+        if not is_conjunction(said):
+            self.opaque.append((place, condition))
+
+    def note_met(self, place: int, condition: Expr) -> None:
+        met = compare("<=>", condition, Literal(True, pa.bool_()))
+        self.held.append(Atom(self.attribute(met), Comparison.EQUAL, 1))
+
+    def forget(self) -> None:
+        """Where all conditions together cannot be met: no row needs to be looked at."""
+        never = Literal(False, pa.bool_())
+        self.filters = {place: [never] for place in range(len(self.scans))}
+        self.atoms, self.joins, self.mixed = [], [], set()
+
+    def not_null(self) -> frozenset[Attribute]:
+        """The attributes that are not NULL in rows that meet the conditions on their stream."""
+        return frozenset(
+            a
+            for a, own in self.expressions.items()
+            if (isinstance(own, Column) and own.name in self.declared.never_null(self.scan(a)))
+            or _is_met(own)
+            or self.excludes_null(a)
+        )
+
+    def _note_join(self, condition: Expr) -> None:
+        match condition:
+            case Call(operator, (left, right)) if operator in _COMPARED:
+                atom = self.translation.condition(condition, self.compared)
+                stored = compare(operator, self.stored(left), self.stored(right))
+                if isinstance(atom, Atom) and is_simple(stored) and has_ranks(operator, left.type):
+                    self.atoms.append(atom)
+                    self.asked.append(atom)
+                    self.joins.append(stored)
+                    return
+        self._note_mixed(condition)
+
+    def _note_mixed(self, condition: Expr) -> None:
+        """A condition that is no comparison: of each stream, what it asks is an attribute."""
+        stored = self._by_stream(condition)
+        if not is_simple(stored):
+            raise NoProductError
+        self.joins.append(stored)
+        said = self.translation.condition(condition, self.compared)
+        if said is not None:
+            self.choices.append(said)
+
+    def _by_stream(self, value: Expr) -> Expr:
+        if len(relations_of([value])) == 1:
+            self.mixed.add(self.attribute(value))
+            return self.stored(value)
+        match value:
+            case Call(function, args, kind):
+                return Call(function, tuple(map(self._by_stream, args)), kind)
+        return value
+
+
+def _is_met(value: Expr) -> bool:
+    """Whether an attribute is that a condition is met."""
+    return isinstance(value, Call) and value.function == "<=>"
+
+
+def has_ranks(operator: str, kind: pa.DataType) -> bool:
+    """Whether values of a type can be compared as integers."""
+    if operator == "=" and (pa.types.is_string(kind) or pa.types.is_boolean(kind)):
+        return True
+    if pa.types.is_decimal(kind):
+        return bool(kind.precision <= 18)
+    return bool(pa.types.is_integer(kind) or pa.types.is_date32(kind) or is_micros(kind))
+
+
+def is_micros(kind: pa.DataType) -> bool:
+    return pa.types.is_timestamp(kind) and kind.unit == "us"
+
 
 _BITS = {pa.int8(): 8, pa.int16(): 16, pa.int32(): 32, pa.int64(): 64}
 
 
 @dataclass(frozen=True)
-class Extreme:
+class BestValue:
     """An attribute of which the largest value matters, or the smallest."""
 
     attribute: Attribute
@@ -52,7 +177,7 @@ class Joined:
     An attribute is the column of its name wherever rows of several streams stand side by side.
     """
 
-    product: Product
+    product: Rows
     streams: tuple[Stream, ...]
     closure: Closure
     alone: Closure  # what the conditions on single streams imply by themselves
@@ -84,10 +209,10 @@ class Joined:
         """What a column of the output shows, if it is no constant."""
         return [a for a in self.select if str(a) in columns(self.outputs[output])]
 
-    def extreme(self, output: str, high: bool) -> Extreme:
+    def extreme(self, output: str, high: bool) -> BestValue:
         for attribute in self.attributes_of(output):
             if has_ranks("<", self.expressions[attribute].type):
-                return Extreme(attribute, high)
+                return BestValue(attribute, high)
         raise NoProductError
 
     def kept(self, stream: str) -> list[Attribute]:
@@ -97,7 +222,7 @@ class Joined:
 
     def folded(self, query: Query, closure: Closure) -> Joined:
         """The same of a query that does without some occurrences of a stream."""
-        renamed = {str(a): str(b) for a, b in zip(self.select, query.select, strict=True)}
+        renamed = dict(zip(map(str, self.select), map(str, query.select), strict=True))
         joins = frozenset(a for a in query.where if a.is_join and not _by_constants(closure, a))
         return replace(
             self,
@@ -107,7 +232,10 @@ class Joined:
             conditions=tuple(self._condition(atom) for atom in sorted(joins, key=str)),
             atoms=joins,
             known=self.known | self.compared,
-            outputs={name: _renamed(value, renamed) for name, value in self.outputs.items()},
+            outputs={
+                name: with_columns(value, lambda c: Column(renamed.get(c.name, c.name), c.type))
+                for name, value in self.outputs.items()
+            },
         )
 
     def _condition(self, atom: Atom) -> Expr:
@@ -123,14 +251,15 @@ class Joined:
         """
         place = int(stream)
         conditions = [*self.filters.get(place, ()), *self._implied(stream)]
-        source: p.Node = self.product.scans[place]
+        source = self.product.relations[place].plan
         if conditions:
             source = p.Filter(source, conjunction(tuple(conditions)))
         outputs = {str(a): self.expressions[a] for a in self.kept(stream)}
         for a in cut:
             outputs[str(a)] = _cut(self.expressions[a], *self.windows[a])
-        own = [name for name in summed if places(self.product.columns[name]) == {place}]
-        added = {name: unplaced(self.product.columns[name]) for name in own}
+        shown = self.product.outputs
+        own = [name for name in summed if relations_of([shown[name]]) == {place}]
+        added = {name: unplaced(shown[name]) for name in own}
         if not outputs:
             outputs[f"{place}.there"] = Literal(True, pa.bool_())
         return p.Map(source, (*outputs.items(), *added.items())), tuple(own)
@@ -169,39 +298,34 @@ class Joined:
         return named and not self.mixed and kinds.keys() <= there
 
 
-def joined(product: Product, names: Sequence[str]) -> Joined | None:
+def joined(product: Rows, names: Sequence[str]) -> Joined | None:
     """The product with these columns.
 
     None if too much depends on a condition between streams that does not just compare two columns.
     """
-    reader = Reader()
+    reader = JoinedReader(product)
     for condition in product.conditions:
         reader.note(condition)
-    sources = [scan.name for scan in product.scans]
-    repeated = {i for i, source in enumerate(sources) if sources.count(source) > 1}
-    outputs = {name: reader.stored(product.columns[name]) for name in names}
-    chosen = (product.columns[name] for name in names)
-    select = tuple(dict.fromkeys(reader.attribute(v) for v in chosen if places(v)))
-    for i, scan in enumerate(product.scans):
-        reader.note_promised(i, scan, repeated=i in repeated)
-    reader.note_opaque(repeated)
-    reader.share(sources)
-    named: dict[str, dict[str, None]] = {source: {} for source in sources}
-    for a in sorted(reader.expressions):
-        named[sources[int(a.stream)]][a.name] = None
-    streams = tuple(Stream(str(i), tuple(named[s]), s) for i, s in enumerate(sources))
+    outputs = {name: reader.stored(product.outputs[name]) for name in names}
+    chosen = (product.outputs[name] for name in names)
+    select = tuple(dict.fromkeys(reader.attribute(v) for v in chosen if relations_of([v])))
+    reader.note_promised()
+    reader.note_opaque()
+    reader.share()
+    streams = reader.streams(reader.expressions)
     attributes = [a for stream in streams for a in stream.attributes]
-    not_null = reader.not_null(product.scans)
+    not_null = reader.not_null()
     choices = [c for c in reader.choices if not_null.issuperset(attributes_of(c))]
     try:
-        parts = split(Every((*reader.alone, *reader.atoms, *choices))).parts
-        alone = split(Every(tuple(reader.alone))).parts
+        own = (*reader.held, *reader.alone)
+        parts = split(Every((*own, *reader.atoms, *choices))).parts
+        alone = split(Every(own)).parts
     except TooManyPartsError:
         return None
     never = not parts
     if never:
         parts = alone = (frozenset(),)
-        reader.forget(len(sources))
+        reader.forget()
     closure = Closure.hull([Closure(part, attributes) for part in parts])
     if not never and not all(map(closure.bounded, reader.mixed)):
         return None
@@ -266,15 +390,6 @@ def _compared(operator: str, left: Expr, right: Expr) -> Expr:
     return compare(operator, left, right)
 
 
-def _renamed(value: Expr, names: Mapping[str, str]) -> Expr:
-    match value:
-        case Column(name, kind):
-            return Column(names.get(name, name), kind)
-        case Call(function, args, kind):
-            return Call(function, tuple(_renamed(arg, names) for arg in args), kind)
-    return value
-
-
 def _cut(value: Expr, low: int, high: int) -> Expr:
     below, above = literal_of(low - 1, value.type), literal_of(high + 1, value.type)
     cut = value
@@ -285,7 +400,7 @@ def _cut(value: Expr, low: int, high: int) -> Expr:
 
 
 def literal_of(rank: int, kind: pa.DataType) -> Literal | None:
-    """The value of a rank among the integers (see domains.py); None where the type has none."""
+    """The value of a rank among the integers (see `conditions`); None where the type has none."""
     value: Any = None
     try:
         if kind in _BITS:

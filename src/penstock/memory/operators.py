@@ -16,22 +16,22 @@ from penstock.algebra import sizes
 from penstock.algebra.aggregates import CHOICES, LISTS, PERCENTILES, TIMED, AggregateCall
 from penstock.algebra.calendar import Midnights
 from penstock.algebra.cardinality import NONE, ONE, Bound, least, total
+from penstock.algebra.closing import span
 from penstock.algebra.expr import Expr, columns
-from penstock.algebra.progress import span
-from penstock.memory import extents as e
-from penstock.memory import spans
-from penstock.memory.extents import Extents, streams, streams_text
-from penstock.memory.outcome import OperatorVerdict
-from penstock.memory.values import Known
-from penstock.memory.wording import called, equality, expression, listed, per, some
+from penstock.memory import cardinality
+from penstock.memory.cardinality import PlanCardinalities, streams, streams_text
+from penstock.memory.report import OperatorVerdict
+from penstock.memory.values import ColumnValues
+from penstock.reasoning.printing import aggregate, duration, expression, listed
+from penstock.reasoning.products import named
 
 
 class Operators:
     """Judges one operator at a time, by what its inputs can hold."""
 
-    def __init__(self, extents: Extents) -> None:
-        self.extents = extents
-        self.knowledge = extents.knowledge
+    def __init__(self, bounds: PlanCardinalities) -> None:
+        self.bounds = bounds
+        self.columns = bounds.columns
 
     def verdict(self, node: p.Node) -> OperatorVerdict | None:
         """None for operators that keep nothing."""
@@ -58,25 +58,26 @@ class Operators:
 
     def _side(self, own: p.Node, other: p.Node, keep: Expr | None) -> tuple[Bound | None, str, str]:
         """How much of one side waits for the other, why that is all, and what is kept instead."""
-        live = self.extents.of(own)
+        live = self.bounds.of(own)
         name = streams_text(own)
         if live is not None:
             return live, _ends(live, name), ""
         length = None if keep is None else span(own, keep)
         if length is not None:
-            within = e.within(length, e.integer_time(own))
+            within = cardinality.within(length, cardinality.integer_time(own))
             reason = f"A row of {name} meets only rows that come {within}, then it is let go."
             if length <= 1:
                 reason = f"A row of {name} meets none that comes after it, and need not wait."
-            return self.extents.arriving(own, length, "time"), reason, ""
+            return self.bounds.arriving(own, length, "time"), reason, ""
         if not streams(other):
             reason = f"{_tables(other)} never changes, so a row of {name} meets its rows at once."
             return NONE, reason, ""
-        values = self.extents.values(own, tuple(own.schema.names))
+        values = self.bounds.values(own, tuple(own.schema.names))
         if values is not None:
             reason = f"Rows of {name} differ in finitely many values; a count of each is enough."
-            kept = f"Every row of {name} that passes the conditions."
-            return values, reason, "" if e.has_few_values(own, e.extents()) else kept
+            if cardinality.has_few_values(own, cardinality.undeclared_cardinalities()):
+                return values, reason, ""
+            return values, reason, f"Every row of {name} that passes the conditions."
         return None, "", ""
 
     def _open_join(self, node: p.Join, label: str, open_sides: list[p.Node]) -> OperatorVerdict:
@@ -84,7 +85,7 @@ class Operators:
         for own in open_sides:
             other = node.right if own is node.left else node.left
             keep = node.keep_left if own is node.left else node.keep_right
-            known = self.knowledge.of(own)
+            known = self.columns.of(own)
             if keep is not None:
                 targets += [known.labels[column] for column in sorted(columns(keep))]
                 parts.append(
@@ -97,7 +98,7 @@ class Operators:
             parts.append(
                 f"Every row of {streams_text(own)} must be kept: one of {streams_text(other)} that "
                 f"meets it can come at any time later, and nothing bounds "
-                f"{some(unbounded) or 'their number'}."
+                f"{_some(unbounded) or 'their number'}."
             )
         proven = node.where is None  # what else a condition says might bound it
         return OperatorVerdict(label, None, " ".join(parts), None, _each(targets), proven)
@@ -107,25 +108,25 @@ class Operators:
         word = {"inner": "join", "semi": "semi join", "anti": "anti join"}.get(
             node.kind, f"{node.kind} outer join"
         )
-        on = [equality(each) for each in node.on]
+        on = [_equality(each) for each in node.on]
         on += [expression(node.where)] if node.where is not None else []
         return f"{word} of {left} and {right}" + (f" on {' and '.join(on)}" if on else "")
 
     # --- groups ---------------------------------------------------------------------------------
 
     def _aggregate(self, node: p.Aggregate) -> OperatorVerdict:
-        known = self.knowledge.of(node.input)
-        calls = ", ".join(called(call, known.labels) for call in node.calls) or "groups"
-        label = calls + per(node.keys, known.labels)
-        live = self.extents.of(node.input)
+        known = self.columns.of(node.input)
+        calls = ", ".join(_called(call, known.labels) for call in node.calls) or "groups"
+        label = calls + _per(node.keys, known.labels)
+        live = self.bounds.of(node.input)
         if live is not None:
-            answer = self.extents.of(node) or live
+            answer = self.bounds.of(node) or live
             reason = _ends(live, streams_text(node.input))
             return OperatorVerdict(label, live.plus(answer), reason)
         length = None if node.until is None else span(node.input, node.until)
         if length is not None:
-            within = e.within(length, e.integer_time(node))
-            bound = self.extents.arriving(node.input, length, "time")
+            within = cardinality.within(length, cardinality.integer_time(node))
+            bound = self.bounds.arriving(node.input, length, "time")
             reason = f"The rows of a group come {within}, then it is closed and let go."
             return OperatorVerdict(label, bound, reason)
         session = _session_below(node)
@@ -142,7 +143,7 @@ class Operators:
         if growing:
             call = growing[0]
             of = tuple(known.labels[arg] for arg in call.args[:1])
-            reason = f"{called(call, known.labels)} needs all values of {listed(of)}, "
+            reason = f"{_called(call, known.labels)} needs all values of {listed(of)}, "
             reason += "and a session can go on for ever." if session else "and nothing bounds them."
             return OperatorVerdict(label, None, reason, targets=of)
         chosen = (c for c in node.calls if c.function in (*CHOICES, *TIMED) and c not in holistic)
@@ -156,9 +157,9 @@ class Operators:
     def _groups(self, node: p.Aggregate, session: p.Session | None) -> Bound | None:
         if not node.keys:
             return ONE
-        found = self.extents.values(node.input, node.keys)
+        found = self.bounds.values(node.input, node.keys)
         if found is None and session is not None:
-            return self.extents.arriving(session.input, session.gap + 1, "time")
+            return self.bounds.arriving(session.input, session.gap + 1, "time")
         return found
 
     def _why_few(self, groups: Bound, node: p.Aggregate, session: p.Session | None) -> str:
@@ -168,17 +169,17 @@ class Operators:
             return "Only the sessions that are still open can change."
         return "There are finitely many groups, and what is kept of each does not grow."
 
-    def _few_values(self, call: AggregateCall, node: p.Node, known: Known) -> bool:
-        return call.function != "collect_list" and self.extents.values(node, call.args) is not None
+    def _few_values(self, call: AggregateCall, node: p.Node, known: ColumnValues) -> bool:
+        return call.function != "collect_list" and self.bounds.values(node, call.args) is not None
 
     def _values(self, call: AggregateCall, node: p.Node) -> Bound:
-        found = self.extents.values(node, call.args)
+        found = self.bounds.values(node, call.args)
         assert found is not None
         return found
 
     def _distinct(self, node: p.Distinct) -> OperatorVerdict:
         names = tuple(node.schema.names)
-        known = self.knowledge.of(node.input)
+        known = self.columns.of(node.input)
         label = f"distinct {', '.join(known.labels[name] for name in names)}"
         bound, reason = self._remembered(node.input, names, node.until)
         return OperatorVerdict(label, bound, reason, targets=_open(bound, known.open(names)))
@@ -187,10 +188,10 @@ class Operators:
         self, node: p.Node, names: tuple[str, ...], until: Expr | None
     ) -> tuple[Bound | None, str]:
         """How many different records must be known at a time."""
-        known = self.knowledge.of(node)
+        known = self.columns.of(node)
         length = None if until is None else span(node, until)
-        by_time = None if length is None else self.extents.arriving(node, length, "time")
-        bound = least([self.extents.of(node), self.extents.values(node, names), by_time])
+        by_time = None if length is None else self.bounds.arriving(node, length, "time")
+        bound = least([self.bounds.of(node), self.bounds.values(node, names), by_time])
         if bound is None:
             unbounded = known.open(names)
             it = "it" if len(unbounded) == 1 else "them"
@@ -199,7 +200,7 @@ class Operators:
                 f"bounds {it}."
             )
         if bound is by_time and length is not None:
-            again = e.within(length, e.integer_time(node))
+            again = cardinality.within(length, cardinality.integer_time(node))
             return bound, f"The same row can come again {again} only, and is forgotten then."
         if "domain" in bound.by:
             return bound, "There are finitely many different rows."
@@ -220,7 +221,7 @@ class Operators:
             if bound is None and closing:
                 bound = self._closed(node, side, min(closing))
             if bound is None:
-                targets += self.knowledge.of(side).open(names)
+                targets += self.columns.of(side).open(names)
                 reasons.append(reason)
             else:
                 bounds.append(bound)
@@ -236,21 +237,21 @@ class Operators:
         place = node.schema.names.index(column)
         own = side.schema.names[place]
         length = side.ahead[own] - node.progress[column] + 1
-        return self.extents.arriving(side, max(length, 1), "time")
+        return self.bounds.arriving(side, max(length, 1), "time")
 
     # --- the first and the latest ---------------------------------------------------------------
 
     def _rank(self, node: p.Rank) -> OperatorVerdict:
-        known = self.knowledge.of(node.input)
+        known = self.columns.of(node.input)
         order = ", ".join(known.labels[key.column] for key in node.order)
         count = "all rows" if node.limit is None else f"the first {node.limit:,}"
-        label = f"{count}{f' by {order}' if order else ''}" + per(node.partition, known.labels)
+        label = f"{count}{f' by {order}' if order else ''}" + _per(node.partition, known.labels)
         first = node.kind == "row_number" and node.limit is not None
-        live = self.extents.of(node.input)
+        live = self.bounds.of(node.input)
         length = None if node.until is None else span(node.input, node.until)
-        by_time = None if length is None else self.extents.arriving(node.input, length, "time")
+        by_time = None if length is None else self.bounds.arriving(node.input, length, "time")
         if first and p.append_only(node.input):
-            bound = least([self.extents.of(node), by_time])
+            bound = least([self.bounds.of(node), by_time])
             if bound is not None:
                 reason = (
                     "Rows beyond the first are not needed again, as none of these is taken back."
@@ -272,16 +273,16 @@ class Operators:
         return OperatorVerdict(label, None, reason, targets=targets)
 
     def _upsert(self, node: p.Upsert) -> OperatorVerdict:
-        labels = self.knowledge.of(node.input).labels
+        labels = self.columns.of(node.input).labels
         label = f"latest row per {', '.join(labels[k] for k in node.key)}"
-        bound = self.extents.of(node)
+        bound = self.bounds.of(node)
         return OperatorVerdict(label, bound, "A row replaces the one before it of its key.")
 
     def _row_window(self, node: p.RowWindow) -> OperatorVerdict:
-        known = self.knowledge.of(node.input)
+        known = self.columns.of(node.input)
         label = f"window of {node.rows:,} rows of {streams_text(node)}"
-        label += per(node.partition, known.labels)
-        bound = self.extents.of(node)
+        label += _per(node.partition, known.labels)
+        bound = self.bounds.of(node)
         if bound is not None:
             return OperatorVerdict(label, bound, "Only the latest rows are there.")
         unbounded = known.open(node.partition)
@@ -291,31 +292,31 @@ class Operators:
     # --- time -----------------------------------------------------------------------------------
 
     def _window(self, node: p.Window) -> OperatorVerdict:
-        size = spans.shown(node.size, e.integer_time(node))
+        size = duration(node.size, cardinality.integer_time(node))
         kind = "" if node.kind == "sliding" else "fixed "
         label = f"{kind}window of {size} on {streams_text(node)}"
         bound = Bound(sizes.NOTHING, ("window",))
         return OperatorVerdict(label, bound, f"Rows end by themselves, {size} after they came.")
 
     def _session(self, node: p.Session) -> OperatorVerdict:
-        labels = self.knowledge.of(node.input).labels
-        gap = spans.shown(node.gap + 1, e.integer_time(node))
-        label = f"sessions of {streams_text(node)}{per(node.partition, labels)}"
-        open_ones = self.extents.arriving(node.input, node.gap + 1, "time")
-        bound = least([self.extents.values(node.input, node.partition), open_ones])
+        labels = self.columns.of(node.input).labels
+        gap = duration(node.gap + 1, cardinality.integer_time(node))
+        label = f"sessions of {streams_text(node)}{_per(node.partition, labels)}"
+        open_ones = self.bounds.arriving(node.input, node.gap + 1, "time")
+        bound = least([self.bounds.values(node.input, node.partition), open_ones])
         return OperatorVerdict(label, bound, f"A session is over {gap} after its last row.")
 
     def _sync(self, node: p.Sync) -> OperatorVerdict:
         label = f"synchronization of {streams_text(node.input)}"
-        live = self.extents.of(node.input)
+        live = self.bounds.of(node.input)
         known = (p.Periodic, Midnights)
         periods = [points.longest for points in node.points if isinstance(points, known)]
         if live is not None:
             reason = "What changes between two points is at most what is there at both."
             return OperatorVerdict(label, live.plus(live), reason)
         if periods:
-            period = spans.shown(min(periods), e.integer_time(node))
-            bound = self.extents.arriving(node.input, min(periods), "time")
+            period = duration(min(periods), cardinality.integer_time(node))
+            bound = self.bounds.arriving(node.input, min(periods), "time")
             return OperatorVerdict(label, bound, f"Changes wait for {period} at most.")
         reason = "Changes wait for the next point, and nothing says when it comes."
         return OperatorVerdict(label, None, reason)
@@ -323,16 +324,16 @@ class Operators:
     def _restrict(self, node: p.Restrict) -> OperatorVerdict | None:
         label = f"rows of {streams_text(node)} at their own times"
         bounds: list[Bound] = []
-        live = self.extents.of(node.input)
+        live = self.bounds.of(node.input)
         for end in (node.start, node.end):
             length = None if end is None else span(node.input, end)
             if end is None:
                 continue
-            by_time = None if length is None else self.extents.arriving(node.input, length, "time")
+            by_time = None if length is None else self.bounds.arriving(node.input, length, "time")
             bound = least([by_time, live])
             if bound is None:
                 reason = f"Rows wait for {expression(end)}, and nothing says how far ahead that is."
-                labels = self.knowledge.of(node.input).labels
+                labels = self.columns.of(node.input).labels
                 targets = tuple(labels[column] for column in sorted(columns(end)))
                 return OperatorVerdict(label, None, reason, targets=targets)
             bounds.append(bound)
@@ -342,13 +343,13 @@ class Operators:
         if p.append_only(node.input):
             return None
         label = f"changes of {streams_text(node)}"
-        live = self.extents.of(node.input)
+        live = self.bounds.of(node.input)
         if live is not None:
             return OperatorVerdict(label, live, "Only ends that are still to come are kept.")
         return OperatorVerdict(label, NONE, "Changes are passed on as they happen.")
 
     def _split(self, node: p.Split) -> OperatorVerdict:
-        bound = self.extents.of(node.input) or NONE
+        bound = self.bounds.of(node.input) or NONE
         return OperatorVerdict("split", bound, "The pieces that are still to begin.")
 
 
@@ -418,3 +419,24 @@ def _each(names: list[str]) -> tuple[str, ...]:
 
 def _one(texts: list[str]) -> str | None:
     return " ".join(dict.fromkeys(texts)) or None
+
+
+def _some(names: list[str]) -> str:
+    """`a, b, c and 5 other columns`."""
+    if len(names) <= 4:
+        return listed(names)
+    return f"{', '.join(names[:3])} and {len(names) - 3} other columns"
+
+
+def _per(names: tuple[str, ...], labels: Mapping[str, str]) -> str:
+    """The columns that something is there for each value of; of a window, its start will do."""
+    shown = [labels[name] for name in names if labels[name] != "window.end"]
+    return f" per {', '.join(shown)}" if shown else ""
+
+
+def _called(call: AggregateCall, labels: Mapping[str, str]) -> str:
+    return aggregate(call.function, [labels[arg] for arg in call.args], call.distinct)
+
+
+def _equality(on: p.Equality) -> str:
+    return f"{named(on.left)} {'<=>' if on.null_safe else '='} {named(on.right)}"

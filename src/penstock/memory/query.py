@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from penstock.memory.closure import Closure
-from penstock.memory.predicates import Atom, Attribute
+from penstock.reasoning.closure import Atom, Attribute, Closure
 
 
 @dataclass(frozen=True, slots=True)

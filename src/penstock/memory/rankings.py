@@ -21,10 +21,9 @@ from dataclasses import dataclass
 
 from penstock.kinds import kind
 from penstock.memory.check import compared
-from penstock.memory.closure import Closure
-from penstock.memory.joined import Extreme, Joined
-from penstock.memory.predicates import Atom, Attribute, Comparison, Element
+from penstock.memory.joined import BestValue, Joined
 from penstock.memory.query import Query, Stream
+from penstock.reasoning.closure import Atom, Attribute, Closure, Comparison, Element
 
 
 @kind("ranking limit")
@@ -51,7 +50,7 @@ class Ranking:
 
 
 def rankings_of(
-    found: Joined, query: Query, extremes: Sequence[Extreme]
+    found: Joined, query: Query, extremes: Sequence[BestValue]
 ) -> tuple[tuple[Ranking, ...], ...] | None:
     """The rankings of each stream, of which what any leaves is needed.
 
@@ -71,13 +70,13 @@ def rankings_of(
     return tuple(by_stream)
 
 
-def best_of(query: Query, extreme: Extreme) -> Ranking:
+def best_of(query: Query, extreme: BestValue) -> Ranking:
     """The results of the largest or the smallest value, for each of what else they show."""
     key = tuple(sorted(map(str, query.select)))
     return Ranking(key, (Limit(((str(extreme.attribute), 0),), None, extreme.high),))
 
 
-def _with_threshold(query: Query, closure: Closure, extreme: Extreme) -> Closure | None:
+def _with_threshold(query: Query, closure: Closure, extreme: BestValue) -> Closure | None:
     """The closure with a threshold to surpass, unless that conflicts with another join."""
     threshold = Stream("threshold", ("threshold",))
     beyond = threshold["threshold"]

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from penstock.algebra.plan import append_only
 from penstock.errors import PenstockError
-from penstock.memory.outcome import OperatorVerdict
-from penstock.memory.scene import Scene
+from penstock.memory.check_context import CheckContext
+from penstock.memory.report import OperatorVerdict
 from penstock.sql import edits
 from penstock.sql import statements as s
 from penstock.sql.binding import AnalysisError, Relation
@@ -36,14 +36,14 @@ HOUR = 3_600_000_000
 
 def repairs(
     script: Script,
-    scene: Scene,
+    context: CheckContext,
     operators: tuple[OperatorVerdict, ...],
     judge: Callable[[Script], tuple[OperatorVerdict, ...]],
 ) -> Iterator[Script]:
     """Scripts like this one that are bounded, one for each way to do it."""
 
     def accepted() -> Iterator[Script]:
-        for ways in _Candidates(script, scene, operators).all():
+        for ways in _Candidates(script, context, operators).all():
             found = next(filter(bounded, ways), None)
             if found is not None:
                 yield found
@@ -59,11 +59,11 @@ def repairs(
 
 class _Candidates:
     def __init__(
-        self, script: Script, scene: Scene, operators: tuple[OperatorVerdict, ...]
+        self, script: Script, context: CheckContext, operators: tuple[OperatorVerdict, ...]
     ) -> None:
         self._script = script
-        self._scene = scene.after(script[:-1])
-        self._integer_time = self._scene.catalog.integer_time
+        self._context = context.after(script[:-1])
+        self._integer_time = self._context.catalog.integer_time
         failing = [operator for operator in operators if not operator.bounded]
         named = [target for operator in failing for target in operator.targets]
         self._targets = list(dict.fromkeys(named))
@@ -112,7 +112,7 @@ class _Candidates:
         """A relation, and a condition that leaves one of its columns finitely many values."""
         for alias, name in self._relations():
             prefix, _, column = target.rpartition(".")
-            found = self._scene.catalog.find(name)
+            found = self._context.catalog.find(name)
             if found is None or not isinstance(found[1], Relation):
                 continue
             schema = found[1].plan.schema
@@ -151,7 +151,7 @@ class _Candidates:
         yield from self._everywhere(_windowed(names, window))
 
     def _can_have_window(self, name: str) -> bool:
-        found = self._scene.catalog.find(name)
+        found = self._context.catalog.find(name)
         return (
             found is not None
             and isinstance(found[1], Relation)
@@ -166,7 +166,7 @@ class _Candidates:
         streams: list[s.Statement] = []
         script = self._script
         for alias, name in dict.fromkeys(self._relations()):
-            found = self._scene.catalog.find(name)
+            found = self._context.catalog.find(name)
             if found is None or not isinstance(found[1], Relation) or found[1].kind != "source":
                 continue
             names = found[1].columns

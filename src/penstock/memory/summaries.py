@@ -16,21 +16,18 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from penstock.algebra import plan as p
-from penstock.algebra.aggregates import PERCENTILES, VARIANCES, AggregateCall
+from penstock.algebra.aggregates import PERCENTILES, SUMS, AggregateCall
 from penstock.algebra.expr import Call, Column, Expr, Literal, columns, is_simple
 from penstock.memory.check import MOST_ORDERS, failures
-from penstock.memory.enumeration import derived_orders
-from penstock.memory.folding import fold
 from penstock.memory.joined import Joined, joined
-from penstock.memory.predicates import Attribute
-from penstock.memory.products import NoProductError, Product, places, product_of
+from penstock.memory.products import NoProductError, product_of
 from penstock.memory.query import Query
 from penstock.memory.rankings import Ranking, best_of, rankings_of
-from penstock.memory.values import named
+from penstock.memory.self_joins import derived_orders, fold
+from penstock.reasoning.closure import Attribute
+from penstock.reasoning.products import Rows, named, relations_of
 
 MOST_CASES = 1_000_000  # combinations of values that a summary may tell apart
-
-SUMMED = ("count", "sum", "avg", *VARIANCES)
 
 
 @dataclass(frozen=True)
@@ -230,7 +227,7 @@ def _counts_copies(call: AggregateCall) -> bool:
     return not (call.distinct or call.function in ("min", "max", "any_value", "collect_set"))
 
 
-def _sees_copies(call: AggregateCall, plan: p.Aggregate, product: Product) -> bool:
+def _sees_copies(call: AggregateCall, plan: p.Aggregate, product: Rows) -> bool:
     """Whether a call counts copies of rows; of a constant of its group many functions do not."""
     if not _counts_copies(call) or not call.args or call.where is not None:
         return _counts_copies(call)
@@ -239,22 +236,22 @@ def _sees_copies(call: AggregateCall, plan: p.Aggregate, product: Product) -> bo
     if found is None or len(own) != 1:
         return True
     low, high = found.closure.values(own[0])
-    if call.function == "sum":
+    if call.plain == "sum":
         return not low == high == 0
     groups = [a for key in plan.keys for a in found.attributes_of(key)]
     constant = low == high or any(found.closure.equal(own[0], group) for group in groups)
-    return not (call.function in ("avg", *PERCENTILES) and constant)
+    return not (call.plain in ("avg", *PERCENTILES) and constant)
 
 
 def _is_best(call: AggregateCall) -> bool:
     return call.function in ("min", "max")
 
 
-def _is_sum(call: AggregateCall, product: Product) -> bool:
+def _is_sum(call: AggregateCall, product: Rows) -> bool:
     """Whether a function needs no more than sums over the rows of one stream."""
-    read = {places(product.columns[column]) for column in call.columns}
+    read = {relations_of([product.outputs[column]]) for column in call.columns}
     alone = len(read) == 1 and all(len(found) == 1 for found in read)
-    return call.function in SUMMED and not call.distinct and alone
+    return call.function in SUMS and not call.distinct and alone
 
 
 def _columns_of(calls: Iterable[AggregateCall]) -> Iterator[str]:
@@ -266,7 +263,7 @@ def _read_by(keys: tuple[str, ...], calls: Sequence[AggregateCall]) -> list[str]
 
 
 def _summaries(
-    product: Product,
+    product: Rows,
     names: Sequence[str],
     distinct: bool,
     summed: tuple[str, ...] = (),
@@ -274,30 +271,30 @@ def _summaries(
 ) -> tuple[Summary, ...]:
     """`best` are columns of which the largest value, or the smallest, is all that matters."""
     every = tuple(dict.fromkeys((*names, *(name for name, _ in best))))
-    found = joined(product, every) if len(product.scans) > 1 else None
+    found = joined(product, every) if len(product.relations) > 1 else None
     if found is None:
         return ()
-    asked = _Asked(tuple(names), every, summed, best)
+    request = _Request(tuple(names), every, summed, best)
     query = Query(found.streams, frozenset(), found.select, distinct)
     if distinct and not found.never and not found.mixed:
         folded, closure = fold(query, found.closure)
         if folded is not query:
             query, found = folded, found.folded(folded, closure)
-    summary = _summary(found, query, asked)
+    summary = _summary(found, query, request)
     if summary is None and query.joins_itself and distinct and found.orderly:
-        return _by_orders(found, query, asked)
+        return _by_orders(found, query, request)
     return () if summary is None else (summary,)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Request:
     names: tuple[str, ...]
     every: tuple[str, ...]
     summed: tuple[str, ...]
     best: tuple[tuple[str, bool], ...]
 
 
-def _by_orders(found: Joined, query: Query, asked: _Asked) -> tuple[Summary, ...]:
+def _by_orders(found: Joined, query: Query, request: _Request) -> tuple[Summary, ...]:
     """A summary for each way in which the attributes of the streams can be ordered, or none.
 
     A row of a stream is in one order only. So the results of all of them are those of the query,
@@ -307,15 +304,15 @@ def _by_orders(found: Joined, query: Query, asked: _Asked) -> tuple[Summary, ...
     summaries: dict[Summary, None] = {}
     for number, order in enumerate(derived_orders(whole)):
         folded, closure = fold(replace(whole, where=order.atoms()), order)
-        summary = _summary(found.folded(folded, closure), folded, asked)
+        summary = _summary(found.folded(folded, closure), folded, request)
         if summary is None or number == MOST_ORDERS:
             return ()
         summaries[summary] = None
     return tuple(summaries)
 
 
-def _summary(found: Joined, query: Query, asked: _Asked) -> Summary | None:
-    distinct, names, best, summed = query.distinct, asked.names, asked.best, asked.summed
+def _summary(found: Joined, query: Query, request: _Request) -> Summary | None:
+    distinct, names, best, summed = query.distinct, request.names, request.best, request.summed
     extremes = [found.extreme(name, high) for name, high in best if name not in names]
     key = [a for a in found.select if a not in {extreme.attribute for extreme in extremes}]
     key += [a for name in names for a in found.attributes_of(name) if a not in key]
@@ -334,7 +331,7 @@ def _summary(found: Joined, query: Query, asked: _Asked) -> Summary | None:
         node, added = found.input(stream.name, () if distinct else growing, summed)
         inputs.append(node)
         own.append(added)
-    outputs = tuple((name, found.outputs[name]) for name in asked.every)
+    outputs = tuple((name, found.outputs[name]) for name in request.every)
     if summed and not all(is_simple(value) for _, value in outputs):
         return None  # only Spark could make them, and it knows no sums
     ranked = tuple(best_of(query, extreme) for extreme in extremes)

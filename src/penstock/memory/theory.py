@@ -15,19 +15,17 @@ from math import comb
 from penstock.algebra import sizes
 from penstock.algebra.cardinality import Bound
 from penstock.algebra.sizes import Factor, Size
-from penstock.memory.aggregation import check_aggregates
 from penstock.memory.blocks import Block
-from penstock.memory.check import check_split
-from penstock.memory.closure import Closure
-from penstock.memory.conditions import Split, TooManyPartsError, split
-from penstock.memory.outcome import OperatorVerdict
-from penstock.memory.predicates import Attribute
+from penstock.memory.check import check_aggregates, check_split
 from penstock.memory.query import MAX, MIN, Aggregate, AggregateQuery, Kind, Query
+from penstock.memory.report import OperatorVerdict
 from penstock.memory.verdict import Failure, Role, Verdict
-from penstock.memory.wording import listed
+from penstock.reasoning.closure import Attribute, Closure
+from penstock.reasoning.conditions import Split, TooManyPartsError, split
+from penstock.reasoning.printing import listed
 
 
-def judged(
+def verdict_of(
     block: Block, operator: str, parts: tuple[tuple[Aggregate, ...], ...]
 ) -> OperatorVerdict | None:
     """What the theory says of a block; None where its condition has too many cases.

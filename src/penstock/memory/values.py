@@ -1,14 +1,14 @@
-"""How many values the columns of a plan can take, and which conditions its records meet.
+"""How many values the columns of plans take, and what sources promise of their rows.
 
-A column has finitely many values if its type has, if a condition leaves finitely many, if it is
-computed from columns that do, or if it equals one that does. NULL is a value, unless a condition on
-the column excludes it.
+A promise is met, or NULL (as a CHECK is), so it bounds a column that may be NULL to its values and
+NULL. Where it is about several columns, a NULL in one would leave the others free: then it counts
+only if none of them is ever NULL.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -38,11 +38,70 @@ from penstock.algebra.plan import (
     Union,
 )
 from penstock.algebra.sizes import Factor, Size
-from penstock.memory import promises
-from penstock.memory.closure import Closure
-from penstock.memory.conditions import Every, TooManyPartsError, split
-from penstock.memory.predicates import Attribute
-from penstock.memory.translation import Translation
+from penstock.reasoning.closure import Attribute, Closure
+from penstock.reasoning.conditions import Every, TooManyPartsError, Translation, split, uncast
+from penstock.reasoning.products import named
+
+_COMPARISONS = ("<", "<=", "=", ">=", ">", "<>")
+
+
+def never_null(scan: Scan) -> frozenset[str]:
+    """The columns that are not NULL, by the word of their source; a time never is."""
+    found = {scan.time} if scan.time is not None else set()
+    for part in _parts(scan):
+        match part:
+            case Call("not", (Call("is null", (Column(name),)),)):
+                found.add(name)
+    return frozenset(found)
+
+
+def relied(scan: Scan) -> tuple[Expr, ...]:
+    """The conditions that hold of the values of a scan's columns, whatever is NULL among them."""
+    return reliable(_parts(scan), never_null(scan))
+
+
+def reliable(parts: Iterable[Expr], never_null: Collection[str]) -> tuple[Expr, ...]:
+    def counts(part: Expr) -> bool:
+        names = columns(part)
+        return _plain(part) and (len(names) == 1 or names <= frozenset(never_null))
+
+    return tuple(filter(counts, parts))
+
+
+def connected(parts: Iterable[Expr], names: Collection[str]) -> Iterator[Expr]:
+    """The conditions on some columns, on those that these are compared with, and so on."""
+    wanted = set(names)
+    for group, about in _connected(parts):
+        if group & wanted:
+            yield from about
+
+
+def is_not_null(column: Column) -> Expr:
+    return Call("not", (Call("is null", (column,), pa.bool_()),), pa.bool_())
+
+
+def _parts(scan: Scan) -> tuple[Expr, ...]:
+    return () if scan.promised is None else conjuncts(scan.promised)
+
+
+def _plain(condition: Expr) -> bool:
+    """Whether a condition compares columns and constants, so that it is NULL of no values."""
+    match condition:
+        case Call("and" | "or" | "not", args):
+            return all(map(_plain, args))
+        case Call(operator, (left, right)) if operator in _COMPARISONS:
+            return _is_value(left) and _is_value(right)
+    return False
+
+
+def _is_value(expr: Expr) -> bool:
+    match expr:
+        case Call("cast", (inner,)):
+            return _is_value(inner)
+        case Literal(value):
+            return value is not None
+    return isinstance(expr, Column)
+
 
 MOST_VALUES = 1_000_000_000
 _CHOICES = ("min", "max", "any_value")
@@ -80,11 +139,11 @@ class Declared:
 
     def never_null(self, scan: Scan) -> frozenset[str]:
         """The columns of a source that are not NULL."""
-        return promises.never_null(scan).union(*map(columns, self.domains.get(scan.name, ())))
+        return never_null(scan).union(*map(columns, self.domains.get(scan.name, ())))
 
     def relied(self, scan: Scan) -> tuple[Expr, ...]:
         """The conditions that hold of the values of a source's columns (see promises.py)."""
-        return (*promises.relied(scan), *self.domains.get(scan.name, ()))
+        return (*relied(scan), *self.domains.get(scan.name, ()))
 
     def most_rows(self, source: str, length: int) -> int | None:
         """How many rows of a source come within a length of time at most."""
@@ -95,7 +154,7 @@ class Declared:
 
 
 @dataclass(frozen=True)
-class Known:
+class ColumnValues:
     """What is known of the records of a plan, by column: values, conditions, what to call it."""
 
     schema: pa.Schema
@@ -130,35 +189,37 @@ class Known:
         return [self.labels[name] for name in names if name not in self.values]
 
 
-class Knowledge:
+class ColumnAnalysis:
+    """For each plan, which values its columns can take; each is found once."""
+
     def __init__(self, declared: Declared) -> None:
         self.declared = declared
-        self._known: dict[int, tuple[Node, Known]] = {}
+        self._known: dict[int, tuple[Node, ColumnValues]] = {}
 
-    def of(self, plan: Node) -> Known:
+    def of(self, plan: Node) -> ColumnValues:
         if id(plan) not in self._known:
             self._known[id(plan)] = plan, _CASES[type(plan)](self, plan)
         return self._known[id(plan)][1]
 
-    def _filtered(self, plan: Filter) -> Known:
+    def _filtered(self, plan: Filter) -> ColumnValues:
         below = self.of(plan.input)
         facts = (*below.facts, *conjuncts(plan.predicate))
-        return Known(plan.schema, below.values, facts, below.labels)
+        return ColumnValues(plan.schema, below.values, facts, below.labels)
 
-    def _computed(self, plan: Map) -> Known:
+    def _computed(self, plan: Map) -> ColumnValues:
         return _mapped(self.of(plan.input), plan.schema, plan.outputs)
 
-    def _passed_on(self, plan: Node) -> Known:
+    def _passed_on(self, plan: Node) -> ColumnValues:
         """Records are some of the first input's, perhaps with a column more."""
         below = self.of(plan.inputs[0])
         labels = {name: below.labels.get(name, named(name)) for name in plan.schema.names}
-        return Known(plan.schema, below.values, below.facts, labels)
+        return ColumnValues(plan.schema, below.values, below.facts, labels)
 
-    def _scanned(self, plan: Scan) -> Known:
+    def _scanned(self, plan: Scan) -> ColumnValues:
         labels = {name: f"{plan.name}.{name}" for name in plan.schema.names}
-        if not is_stream(plan):
+        if not plan.is_stream:
             rows = Factor(f"rows of {plan.name}")
-            return Known(plan.schema, dict.fromkeys(plan.schema.names, rows), (), labels)
+            return ColumnValues(plan.schema, dict.fromkeys(plan.schema.names, rows), (), labels)
         never_null = self.declared.never_null(plan)
         relied = self.declared.relied(plan)
         finite = {
@@ -170,9 +231,9 @@ class Knowledge:
             number += name not in never_null
             finite[name] = Factor(f"values of {labels[name]}", number)
         facts = tuple(part for part in relied if columns(part) <= never_null)
-        return Known(plan.schema, finite, facts, labels)
+        return ColumnValues(plan.schema, finite, facts, labels)
 
-    def _joined(self, plan: Join) -> Known:
+    def _joined(self, plan: Join) -> ColumnValues:
         left, right = self.of(plan.left), self.of(plan.right)
         labels = {**left.labels, **right.labels}
         names = plan.schema.names
@@ -186,16 +247,16 @@ class Knowledge:
             facts += tuple(compare("=", _column(left, a), _column(right, b)) for a, b in equal)
             facts += conjuncts(plan.where) if plan.where is not None else ()
         values = {**left.values, **right.values}
-        both = Known(pa.schema([*left.schema, *right.schema]), values, facts, labels)
+        both = ColumnValues(pa.schema([*left.schema, *right.schema]), values, facts, labels)
         finite = {name: factor for name, factor in both.values.items() if name in names}
         if plan.kind in ("left", "full"):
             finite |= {n: _or_null(f) for n, f in finite.items() if n in right.schema.names}
         if plan.kind in ("right", "full"):
             finite |= {n: _or_null(f) for n, f in finite.items() if n in left.schema.names}
         kept = tuple(fact for fact in facts if columns(fact) <= set(names))
-        return Known(plan.schema, finite, kept, {name: labels[name] for name in names})
+        return ColumnValues(plan.schema, finite, kept, {name: labels[name] for name in names})
 
-    def _together(self, plan: Union | SetOperation) -> Known:
+    def _together(self, plan: Union | SetOperation) -> ColumnValues:
         sides = [self.of(node) for node in plan.inputs]
         finite: dict[str, Factor] = {}
         for i, name in enumerate(plan.schema.names):
@@ -219,9 +280,9 @@ class Knowledge:
             name: sides[0].labels[sides[0].schema.names[i]]
             for i, name in enumerate(plan.schema.names)
         }
-        return Known(plan.schema, finite, facts, labels)
+        return ColumnValues(plan.schema, finite, facts, labels)
 
-    def _aggregated(self, plan: Aggregate) -> Known:
+    def _aggregated(self, plan: Aggregate) -> ColumnValues:
         below = self.of(plan.input)
         finite = {key: below.values[key] for key in plan.keys if key in below.values}
         labels = {key: below.labels[key] for key in plan.keys}
@@ -230,18 +291,18 @@ class Knowledge:
             if call.function in _CHOICES and call.args[0] in below.values:
                 finite[call.name] = _or_null(below.values[call.args[0]])
         facts = tuple(fact for fact in below.facts if columns(fact) <= set(plan.keys))
-        return Known(plan.schema, finite, facts, labels)
+        return ColumnValues(plan.schema, finite, facts, labels)
 
 
-_CASES: Mapping[type[Node], Callable[[Knowledge, Any], Known]] = p.for_each_operator(
-    (Knowledge._scanned, (Scan,)),
-    (Knowledge._filtered, (Filter,)),
-    (Knowledge._computed, (Map,)),
-    (Knowledge._joined, (Join,)),
-    (Knowledge._together, (Union, SetOperation)),
-    (Knowledge._aggregated, (Aggregate,)),
+_CASES: Mapping[type[Node], Callable[[ColumnAnalysis, Any], ColumnValues]] = p.for_each_operator(
+    (ColumnAnalysis._scanned, (Scan,)),
+    (ColumnAnalysis._filtered, (Filter,)),
+    (ColumnAnalysis._computed, (Map,)),
+    (ColumnAnalysis._joined, (Join,)),
+    (ColumnAnalysis._together, (Union, SetOperation)),
+    (ColumnAnalysis._aggregated, (Aggregate,)),
     (
-        Knowledge._passed_on,
+        ColumnAnalysis._passed_on,
         (
             *(p.Changes, p.Coalesce, p.Distinct, p.Group, p.Rank, p.Restrict, p.RowWindow),
             *(p.Session, p.Split, p.Sync, p.Upsert, p.Window),
@@ -250,17 +311,9 @@ _CASES: Mapping[type[Node], Callable[[Knowledge, Any], Known]] = p.for_each_oper
 )
 
 
-def is_stream(scan: Scan) -> bool:
-    """Whether rows of a scan go on coming; the rows of a table are there for all time."""
-    return scan.is_stream
-
-
-def named(name: str) -> str:
-    """A column of a plan, as the query called it."""
-    return name.split("#")[0].replace('"', "")
-
-
-def _mapped(below: Known, schema: pa.Schema, outputs: tuple[tuple[str, Expr], ...]) -> Known:
+def _mapped(
+    below: ColumnValues, schema: pa.Schema, outputs: tuple[tuple[str, Expr], ...]
+) -> ColumnValues:
     finite: dict[str, Factor] = {}
     labels: dict[str, str] = {}
     places: dict[str, Expr] = {}
@@ -279,17 +332,10 @@ def _mapped(below: Known, schema: pa.Schema, outputs: tuple[tuple[str, Expr], ..
     facts = tuple(
         substitute(fact, places) for fact in below.facts if columns(fact) <= places.keys()
     )
-    return Known(schema, finite, facts, labels)
+    return ColumnValues(schema, finite, facts, labels)
 
 
-def uncast(value: Expr) -> Expr:
-    match value:
-        case Call("cast", (inner,), kind) if pa.types.is_integer(kind):
-            return uncast(inner) if pa.types.is_integer(inner.type) else value
-    return value
-
-
-def _values_of(value: Expr, below: Known, label: str) -> Factor | None:
+def _values_of(value: Expr, below: ColumnValues, label: str) -> Factor | None:
     """How many values an expression can take."""
     match value:
         case Column(name):
@@ -314,7 +360,7 @@ def _values_of(value: Expr, below: Known, label: str) -> Factor | None:
     return Factor(f"values of {label}", sizes.product([below.values[c] for c in used]).number)
 
 
-def _column(known: Known, name: str) -> Column:
+def _column(known: ColumnValues, name: str) -> Column:
     return Column(name, known.schema.field(name).type)
 
 
@@ -330,7 +376,7 @@ def _counted(schema: pa.Schema, facts: tuple[Expr, ...]) -> dict[str, int]:
     return counts
 
 
-def _connected(facts: tuple[Expr, ...]) -> list[tuple[frozenset[str], tuple[Expr, ...]]]:
+def _connected(facts: Iterable[Expr]) -> list[tuple[frozenset[str], tuple[Expr, ...]]]:
     """The conditions in groups that share no columns, which say nothing of each other."""
     groups: list[tuple[frozenset[str], tuple[Expr, ...]]] = []
     for fact in facts:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from penstock.memory.predicates import Atom, Attribute
+from penstock.memory.joins import Reference
 from penstock.memory.query import Aggregate
-from penstock.memory.references import Reference
+from penstock.reasoning.closure import Atom, Attribute
 
 
 class Role(StrEnum):

@@ -20,8 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from penstock import record
-from penstock.errors import ArithmeticOverflowError
-from penstock.record import Ints
+from penstock.record import Ints, Mask
 
 Limbs: TypeAlias = dict[str, Ints]
 Doubles: TypeAlias = npt.NDArray[np.float64]
@@ -154,16 +153,15 @@ def to_double_pairs(limbs: Mapping[str, Ints], rows: int) -> tuple[Doubles, Doub
     return high, np.where(np.isfinite(high), low, 0.0)
 
 
-def to_ints(limbs: Mapping[str, Ints], rows: int, what: str) -> Ints:
-    """Each sum as an int64."""
+def to_ints(limbs: Mapping[str, Ints], rows: int) -> tuple[Ints, Mask]:
+    """Each sum as an int64, and which of them do not fit one."""
     whole = _whole(limbs, rows)
     if whole is not None:
-        return whole
-    low, high, negative = _two_words(limbs, rows, what)
-    if np.any(high) or np.any((low >> np.uint64(63)).astype(np.bool_) & ~_lowest(low, negative)):
-        raise ArithmeticOverflowError(f"{what}: the sum does not fit 64 bits; cast to DECIMAL")
+        return whole, np.zeros(rows, dtype=np.bool_)
+    low, high, negative, beyond = _two_words(limbs, rows)
+    beyond |= (high != 0) | ((low >> np.uint64(63)).astype(np.bool_) & ~_lowest(low, negative))
     value = low.view(np.int64)
-    return np.where(negative, -value, value)
+    return np.where(negative, -value, value), beyond
 
 
 def _whole(limbs: Mapping[str, Ints], rows: int) -> Ints | None:
@@ -176,17 +174,17 @@ def _whole(limbs: Mapping[str, Ints], rows: int) -> Ints | None:
     return (rest << _BITS) | (digit & _LOW) if np.all(np.abs(rest) < 1 << 31) else None
 
 
-def to_decimals(limbs: Mapping[str, Ints], rows: int, kind: pa.DataType, what: str) -> pa.Array:
-    """Each sum as the unscaled value of a decimal."""
-    low, high, negative = _two_words(limbs, rows, what)
+def to_decimals(limbs: Mapping[str, Ints], rows: int, kind: pa.DataType) -> tuple[pa.Array, Mask]:
+    """Each sum as the unscaled value of a decimal, and which of them do not fit its digits."""
+    low, high, negative, beyond = _two_words(limbs, rows)
     limit = 10**kind.precision
     limit_high, limit_low = np.uint64(limit >> 64), np.uint64(limit & (2**64 - 1))
-    if np.any((high > limit_high) | ((high == limit_high) & (low >= limit_low))):
-        raise ArithmeticOverflowError(f"{what}: the sum does not fit {kind}; cast to a wider type")
+    beyond |= (high > limit_high) | ((high == limit_high) & (low >= limit_low))
     low = np.where(negative, ~low + np.uint64(1), low)
     high = np.where(negative, ~high + (low == 0).astype(np.uint64), high)
     words = np.stack([low, high], axis=1)
-    return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(np.ascontiguousarray(words))])
+    words = pa.py_buffer(np.ascontiguousarray(words))
+    return pa.Array.from_buffers(kind, rows, [None, words]), beyond
 
 
 def divided(limbs: Mapping[str, Ints], rows: int, factor: int, divisor: Ints) -> Limbs:
@@ -249,16 +247,16 @@ def _propagate(table: Ints) -> npt.NDArray[np.bool_]:
 
 
 def _two_words(
-    limbs: Mapping[str, Ints], rows: int, what: str
-) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+    limbs: Mapping[str, Ints], rows: int
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64], Mask, Mask]:
+    """The magnitudes modulo 2**128, which of them are negative, and which are larger."""
     zero = np.zeros(rows, dtype=np.int64)
     _, table, negative = _magnitudes({"0": zero, "3": zero, **limbs}, rows)
-    if np.any(table[4:]):
-        raise ArithmeticOverflowError(f"{what}: the sum does not fit 128 bits")
+    beyond: Mask = (table[4:] != 0).any(axis=0)
     digits = table[:4].astype(np.uint64)
     low = digits[0] | (digits[1] << np.uint64(_BITS))
     high = digits[2] | (digits[3] << np.uint64(_BITS))
-    return low, high, negative
+    return low, high, negative, beyond
 
 
 def _lowest(low: npt.NDArray[np.uint64], negative: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

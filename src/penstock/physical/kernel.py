@@ -49,6 +49,8 @@ class Result:
 
 @runtime_checkable
 class Kernel(Protocol):
+    """An operator with state: from state tables and changes to changes and new state."""
+
     @property
     def schema(self) -> pa.Schema:
         """Of the records that come out."""

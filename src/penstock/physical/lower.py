@@ -23,7 +23,7 @@ from penstock.algebra.codec import fingerprint
 from penstock.algebra.expr import Column, Expr, Literal, columns, compare, is_simple, substitute
 from penstock.algebra.times import shifted
 from penstock.element import INF
-from penstock.memory.extents import extents, has_few_values
+from penstock.memory.cardinality import has_few_values, undeclared_cardinalities
 from penstock.memory.summaries import Part, Summary, parts_of, summaries_of
 from penstock.physical.closing import asks, known
 from penstock.physical.distribution import Spread, key_of, keys_of, spread
@@ -137,7 +137,7 @@ class Graph:
         self._apart = apart
         self._lowered: dict[int, tuple[p.Node, Operator]] = {}
         self._operators: dict[tuple[object, ...], Operator] = {}
-        self._extents = extents()
+        self._bounds = undeclared_cardinalities()
 
     def lower(self, node: p.Node) -> Operator:
         if id(node) not in self._lowered:
@@ -337,7 +337,7 @@ class Graph:
     def _join(self, node: p.Join, left: Operator, right: Operator) -> Operator:
         keep_left = earliest(node.keep_left, node.meets(left=True))
         keep_right = earliest(node.keep_right, node.meets(left=False))
-        few = has_few_values(node.left, self._extents), has_few_values(node.right, self._extents)
+        few = has_few_values(node.left, self._bounds), has_few_values(node.right, self._bounds)
         inner = self._inner(left, right, node.on, keep_left, keep_right, few)
         if node.where is not None:
             inner = self._run(Select(node.where), inner)

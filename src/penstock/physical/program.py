@@ -51,17 +51,23 @@ class Lane:
 
 @dataclass(frozen=True)
 class FromLane:
+    """Input that waits in a lane; all of it in every task where it is `whole`."""
+
     lane: str
     whole: bool = False
 
 
 @dataclass(frozen=True)
 class FromOperator:
+    """Output of another operator in the same round and task, by its place."""
+
     place: int
 
 
 @dataclass(frozen=True)
 class FromEdge:
+    """Output of an earlier round, which an edge has brought."""
+
     edge: int
 
 
@@ -191,7 +197,7 @@ class Compiler:
     """Makes a program of views; one more costs no more than what only it needs."""
 
     def __init__(self, graph: Graph | None = None) -> None:
-        self._graph = graph or Graph()
+        self.graph = graph or Graph()
         self._roots: dict[str, Operator] = {}
         self._places: list[Place] = []
         self._place_of: dict[Operator, int] = {}
@@ -210,9 +216,13 @@ class Compiler:
         apart: bool = False,
     ) -> None:
         """One more view; what it has in common with others is theirs, too, unless it is apart."""
-        graph = Graph(name) if apart else self._graph
+        graph = Graph(name) if apart else self.graph
         root = planned(graph, graph.lower(plan), expiry)
         self.put(name, root, view_spec(name, root.schema, key))
+
+    def take(self, name: str, other: Compiler) -> None:
+        """A view that another compiler has compiled for the same graph."""
+        self.put(name, other.root(name), other.area(name))
 
     def put(self, name: str, root: Operator, area: AreaSpec) -> None:
         """A view of what an operator gives."""
@@ -235,6 +245,9 @@ class Compiler:
 
     def root(self, view: str) -> Operator:
         return self._roots[view]
+
+    def area(self, view: str) -> AreaSpec:
+        return self._areas[view]
 
     def program(self) -> Program:
         """Of the views so far."""

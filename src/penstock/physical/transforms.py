@@ -23,6 +23,8 @@ from penstock.record import Direction
 
 
 class Transform(Protocol):
+    """A linear operator: a schema from schemas, elements from elements."""
+
     def schema(self, *inputs: pa.Schema) -> pa.Schema: ...
     def apply(self, *inputs: Elements) -> Elements: ...
 

@@ -175,11 +175,6 @@ def complement(many: Iterable[Pattern], domain: Domain) -> tuple[Pattern, ...]:
     return () if rest.is_nothing[0] else patterns(rest)
 
 
-def cover_everything(many: Iterable[Pattern], domain: Domain) -> bool:
-    """Whether each value of the domain, NULL included where it is one, matches one of them."""
-    return bool(value_set(many, domain).is_everything[0])
-
-
 def value_set(many: Iterable[Pattern], domain: Domain) -> ValueSets:
     """The one set of all that the patterns match."""
     listed = list(many)

@@ -22,6 +22,8 @@ from penstock.punctuation.pattern import ANY, NONE, Pattern
 
 @dataclass(frozen=True)
 class Punctuation:
+    """One pattern for each column of a schema; a record matches where all of them do."""
+
     schema: pa.Schema
     patterns: tuple[Pattern, ...]
 

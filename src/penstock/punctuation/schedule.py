@@ -32,6 +32,8 @@ class Boxes(NamedTuple):
 
 
 class Loose(NamedTuple):
+    """A punctuation by itself, as a box, and the time from which on it holds."""
+
     box: Box
     time: int
 

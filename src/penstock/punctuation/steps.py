@@ -43,6 +43,8 @@ class Spans(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
+    """Functions side by side: the cuts and times of each belong to its number in `owner`."""
+
     domain: Domain
     null: Ints
     """The time of NULL, per function."""

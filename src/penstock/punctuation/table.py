@@ -26,6 +26,8 @@ from penstock.record import Columns, Ints, Mask
 
 @dataclass(frozen=True, eq=False)
 class Table:
+    """One row a punctuation: constants as a key, and the set of values of the column `spread`."""
+
     keys: KeyRows
     spread: int
     sets: ValueSets

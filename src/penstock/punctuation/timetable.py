@@ -22,6 +22,8 @@ from penstock.record import Columns, Ints
 
 @dataclass(frozen=True, eq=False)
 class Timetable:
+    """One row a key: from when on which values of the column `spread` are closed."""
+
     keys: KeyRows
     spread: int
     steps: Steps

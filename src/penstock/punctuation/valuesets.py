@@ -38,6 +38,8 @@ class Intervals(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ValueSets:
+    """Sets side by side: the cuts of each belong to its number in `owner`."""
+
     domain: Domain
     null: Mask
     """Whether each set has NULL in it."""

@@ -44,12 +44,14 @@ from penstock.rewrite.strengthen_outer_join import strengthen_outer_join
 
 __all__ = [
     "NAMES",
+    "NORMALIZING",
     "ORDER_JOINS",
     "RULES",
     "Rewritten",
     "Rule",
     "check_names",
     "commute",
+    "normalized",
     "reassociate",
     "rewrite",
     "trace",
@@ -81,6 +83,15 @@ RULES: tuple[Rule, ...] = (
     remove_identity_map,
 )
 
+NORMALIZING: tuple[Rule, ...] = (
+    flatten_union,
+    simplify_filter,
+    merge_filters,
+    strengthen_outer_join,
+)
+"""Rules that leave conditions where they were written, but not more of them than needed: what they
+give is the normal form, in which queries are compared, and the first stage of rewriting."""
+
 NAMES: tuple[str, ...] = tuple(rule.__name__ for rule in RULES)
 ORDER_JOINS = "order_joins"
 """What orders joins before the rules; it can be switched off as they can."""
@@ -102,9 +113,13 @@ _FORMER = {f"{rule}_through_{name}": rule for rule, names in _THROUGH.items() fo
 
 
 class Rewritten(NamedTuple):
+    """A plan after the rules, and which of them changed it."""
+
     plan: Node
     fired: tuple[str, ...]
     """The names of the rules that changed the plan, in the order of their first use."""
+    normal: Node
+    """The plan in its normal form."""
 
 
 def check_names(names: Collection[str]) -> frozenset[str]:
@@ -123,14 +138,25 @@ def rewrite(plan: Node, off: Collection[str] = frozenset()) -> Node:
     return trace(plan, off).plan
 
 
+def normalized(plan: Node) -> Node:
+    """The plan in its normal form."""
+    return _exhausted(plan, NORMALIZING, [])
+
+
 def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
-    """As `rewrite`, and which rules did it."""
-    switched_off = check_names(off)
-    rules = [(rule, stage) for rule in RULES for stage in _stages(rule)]
-    rules = [(rule, stage) for rule, stage in rules if rule.__name__ not in switched_off]
+    """As `rewrite`, which rules did it, and the normal form on the way."""
+    switched_off, fired = check_names(off), list[str]()
+    rules = [rule for rule in RULES if rule.__name__ not in switched_off]
+    normal = _exhausted(plan, [rule for rule in NORMALIZING if rule in rules], fired)
+    found = _exhausted(normal, rules, fired)
+    return Rewritten(found, tuple(dict.fromkeys(fired)), normal)
+
+
+def _exhausted(plan: Node, chosen: Sequence[Rule], fired: list[str]) -> Node:
+    """The plan after these rules, until none applies; the names of those that did are added."""
+    rules = [(rule, stage) for rule in chosen for stage in _stages(rule)]
     nodes, before = plan.walk(), None
-    most = 100 + 10 * len(nodes)
-    fired: list[str] = []
+    most = len(fired) + 100 + 10 * len(nodes)
     known: list[_Known] = [{} for _ in rules]
     while plan is not before:
         before = plan
@@ -140,7 +166,7 @@ def trace(plan: Node, off: Collection[str] = frozenset()) -> Rewritten:
                 fired.append(rule.__name__)
                 if len(fired) > most:
                     raise RuntimeError(f"rewriting does not end; the last rules: {fired[-10:]}")
-    return Rewritten(plan, tuple(dict.fromkeys(fired)))
+    return plan
 
 
 def _stages(rule: Rule) -> list[Rule]:

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from penstock.algebra.expr import Call, Column, Expr, Literal, conjuncts, substitute
+from penstock.algebra.expr import Call, Column, Expr, conjuncts, substitute
 from penstock.algebra.plan import Filter, Map, Node, Rank
+from penstock.reasoning.implication import canonical, range_of
 from penstock.rewrite.conditions import filtered
-
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<=>": "<=>"}
 
 
 def bound_rank(node: Node) -> Node | None:
@@ -52,14 +51,10 @@ def _is_implied(part: Expr, rank: Rank) -> bool:
 
 def _greatest(part: Expr, number: str | None) -> int | None:
     """The greatest rank of which the condition is true, if it sets a bound."""
-    match part:
-        case Call(operator, (left, right)) if operator in _TURNED:
-            if _is_rank(right, number):
-                operator, left, right = _TURNED[operator], right, left
-            k = _constant(right)
-            if k is not None and _is_rank(left, number):
-                return {"<": k - 1, "<=": k, "=": k, "<=>": k}.get(operator)
-    return None
+    found = range_of(canonical(part))
+    if found is None or not _is_rank(found[0], number) or found[1].high is None:
+        return None
+    return int(found[1].high) - found[1].high_open
 
 
 def _is_rank(expression: Expr, number: str | None) -> bool:
@@ -69,12 +64,3 @@ def _is_rank(expression: Expr, number: str | None) -> bool:
         case Call("cast", (arg,), kind) if pa.types.is_integer(kind):
             return _is_rank(arg, number)
     return False
-
-
-def _constant(expression: Expr) -> int | None:
-    match expression:
-        case Literal(int(value), kind) if pa.types.is_integer(kind):
-            return value
-        case Call("cast", (arg,), kind) if pa.types.is_integer(kind):
-            return _constant(arg)
-    return None

@@ -7,9 +7,8 @@ from typing import Any
 import pyarrow as pa
 
 from penstock.algebra import plan as p
-from penstock.algebra.expr import Column, Expr, columns, conjuncts, substitute
+from penstock.algebra.expr import Column, Expr, columns, conjuncts, renamed, substitute
 from penstock.algebra.inlining import is_expensive
-from penstock.algebra.positions import renamed
 from penstock.rewrite.conditions import filtered
 from penstock.rewrite.push_join_condition import DROPS_LEFT, DROPS_RIGHT
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.plan import Filter, Join, JoinKind, Node
-from penstock.rewrite.nulls import never_true
+from penstock.reasoning.implication import never_true
 
 _WITHOUT_PADDED_RIGHT: dict[JoinKind, JoinKind] = {"left": "inner", "full": "right"}
 _WITHOUT_PADDED_LEFT: dict[JoinKind, JoinKind] = {"right": "inner", "full": "left"}

@@ -1,1 +1,1 @@
-"""Running on Spark: start-up, ingest, advance, sinks."""
+"""What runs: the engine with its log and locks, the step loop, maintenance, Spark."""

@@ -17,14 +17,14 @@ import pyarrow as pa
 
 from penstock.algebra.arrival import SEQUENCE
 from penstock.element import BEGIN
+from penstock.execution.problems import check
+from penstock.execution.task import StepSpec
+from penstock.ingest.sources import Ingest, SourceDefinition, input_area
+from penstock.output.readers import Reading
 from penstock.physical.kernel import Kernel
 from penstock.physical.program import Lane, Program
-from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs
-from penstock.runtime.problems import check
-from penstock.runtime.reading import Reading
-from penstock.runtime.sources import Ingest, SourceDefinition, input_area
-from penstock.runtime.task import StepSpec
+from penstock.runtime.step_commit import StepCommit
 from penstock.state.manifest import AreaState, Manifest
 from penstock.state.run import AreaSpec
 from penstock.state.store import RunRef
@@ -33,7 +33,7 @@ _TICKS = pa.int64()
 
 
 @dataclass(frozen=True)
-class Given:
+class BackfillInput:
     """What a running view gave so far, as rows of a source; and where rows wait that it will give,
     where that is what the sources gave."""
 
@@ -45,6 +45,8 @@ class Given:
 
 
 class Backfill:
+    """What the rows received before a view was created would have brought to its program."""
+
     def __init__(
         self,
         program: Program,
@@ -52,14 +54,14 @@ class Backfill:
         jobs: Jobs,
         directory: Path,
         tasks: int,
-        given: Iterable[Given] = (),
+        inputs: Iterable[BackfillInput] = (),
         begin: Mapping[str, AreaState] | None = None,
         rows: Callable[[str], str] | None = None,
     ) -> None:
         """`begin` is the state it begins with, and `rows` tells the area of a source's rows."""
         self._program = program
         self._sources = list(sources)
-        self._given = list(given)
+        self._inputs = list(inputs)
         self._jobs = jobs
         self._directory = directory
         self._tasks = tasks
@@ -68,7 +70,7 @@ class Backfill:
         self._seen: set[str] = set()
         self._filled: defaultdict[str, list[RunRef]] = defaultdict(list)
 
-    def after(self, begin: Mapping[str, AreaState], given: Iterable[Given]) -> Backfill:
+    def after(self, begin: Mapping[str, AreaState], inputs: Iterable[BackfillInput]) -> Backfill:
         """What goes on from a state, with what has not been seen yet."""
         found = Backfill(
             self._program,
@@ -76,7 +78,7 @@ class Backfill:
             self._jobs,
             self._directory,
             self._tasks,
-            given,
+            inputs,
             begin,
             self._rows,
         )
@@ -94,7 +96,7 @@ class Backfill:
             name = area.name if self._rows is None else self._rows(source.name)
             unseen = self._unseen(manifest.area(name).refs)
             self.bring(source, lanes, Reading("rows", area, unseen, self._directory, _TICKS))
-        for one in self._given:
+        for one in self._inputs:
             found = [self._reading(one.area, self._unseen(one.refs), self._unseen(one.base))]
             if waiting and one.waiting is not None:
                 refs = self._unseen(manifest.area(one.waiting.name).refs)
@@ -139,7 +141,7 @@ class Backfill:
         answered: Mapping[int, Kernel],
         w0: int = BEGIN,
         closing: Mapping[str, AreaSpec] | None = None,
-    ) -> Effects:
+    ) -> StepCommit:
         """One step over all that the lanes hold, of kernels that know what punctuations said."""
         areas = {name: self.lane(name) for name in {*self._program.lanes, *self._begin}}
         spec = StepSpec(
@@ -156,4 +158,4 @@ class Backfill:
         reports = self._jobs.step(spec)
         for report in reports:
             check(report.failures)
-        return Effects(self._program, reports, w0, w1)
+        return StepCommit(self._program, reports, w0, w1)

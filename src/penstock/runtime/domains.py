@@ -15,11 +15,11 @@ import pyarrow as pa
 
 from penstock.element import BEGIN
 from penstock.errors import PlanError
+from penstock.ingest.sources import Ingest, SourceDefinition, input_area
+from penstock.output.readers import Reading
 from penstock.punctuation.closings import Closings, Entry
 from penstock.punctuation.schemes import Never, Punctuated
 from penstock.runtime.jobs import Jobs
-from penstock.runtime.reading import Reading
-from penstock.runtime.sources import Ingest, SourceDefinition, input_area
 from penstock.state.manifest import Action, Manifest, SourceState
 from penstock.state.manifest import Punctuated as Said
 

@@ -8,25 +8,24 @@ the frontier, and its changes are those of a view that never failed.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
-from penstock.errors import PenstockError, StateError
+from penstock.errors import StateError
+from penstock.execution.problems import Problem, problem_of, tried
+from penstock.execution.task import Report, StepSpec
+from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition, aside_areas, input_area
+from penstock.ingest.times import now
+from penstock.output.definitions import ViewDefinition, compiler_of
 from penstock.physical.kernel import Kernel
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program, base_area, view_area
 from penstock.runtime.backfill import Backfill
-from penstock.runtime.definitions import ViewDefinition, compiler_of
-from penstock.runtime.effects import Effects
 from penstock.runtime.jobs import Jobs
-from penstock.runtime.problems import Problem, problem_of
-from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition, aside_areas, input_area
-from penstock.runtime.state_names import founded
-from penstock.runtime.task import Report, StepSpec
-from penstock.runtime.times import now
+from penstock.runtime.state_names import named_state
+from penstock.runtime.step_commit import StepCommit
 from penstock.state.manifest import (
     Action,
     Changed,
@@ -39,8 +38,6 @@ from penstock.state.manifest import (
 from penstock.state.run import AreaSpec
 
 T = TypeVar("T")
-BACK_OFF = (0.1, 0.5, 2.0)
-"""Seconds before what failed by something that may pass is tried again."""
 logger = logging.getLogger("penstock")
 
 
@@ -68,9 +65,14 @@ class Running:
             return self
         return Running.of({name: v for name, v in self.views.items() if name not in views})
 
-    def with_view(self, name: str, view: ViewDefinition) -> Running:
-        """With one more view; it shares the operators of those that run."""
-        self.compiler.add(name, view.plan, view.key, view.expiry, view.apart)
+    def with_view(
+        self, name: str, view: ViewDefinition, compiled: Compiler | None = None
+    ) -> Running:
+        """With one more view, which may be compiled; it shares the operators of those that run."""
+        if compiled is not None and compiled.graph is self.graph:
+            self.compiler.take(name, compiled)
+        else:
+            self.compiler.add(name, view.plan, view.key, view.expiry, view.apart)
         views = {**self.views, name: view}
         return Running(views, self.graph, self.compiler, self.compiler.program())
 
@@ -108,30 +110,6 @@ class Running:
 def rows_for(source: str) -> str:
     """The name of the area in which rows of a source are held for a view, as they came."""
     return f"rows {source}"
-
-
-def tried(what: str, run: Callable[[], T]) -> T:
-    """Run it, and again after a while where it fails by something that may pass."""
-    for seconds in BACK_OFF:
-        try:
-            return run()
-        except Exception as error:
-            if not may_pass(error):
-                raise
-            logger.warning("%s failed, again in %s s: %s", what, seconds, _line(error))
-        time.sleep(seconds)
-    return run()
-
-
-def may_pass(error: Exception) -> bool:
-    """Whether trying again may help: an executor is lost, a disk is busy."""
-    ours = isinstance(error, PenstockError) or "penstock.errors." in str(error)
-    return not ours and problem_of(error) is None
-
-
-def _line(error: BaseException) -> str:
-    """The first line of what an exception says."""
-    return f"{type(error).__name__}: {error}".split("\n")[0][:500]
 
 
 def stepped(
@@ -279,11 +257,11 @@ def resumed(
     view: ViewDefinition,
     manifest: Manifest,
     backfill_of: Callable[..., Backfill],
-    spoken: Callable[[Program, int], tuple[Mapping[int, Kernel], Mapping[str, AreaSpec]]],
+    bind: Callable[[Program, int], tuple[Mapping[int, Kernel], Mapping[str, AreaSpec]]],
 ) -> Callable[[Manifest, Running], list[Action]]:
     """Make the step that a failed view has missed; what gives the actions that bring it back.
 
-    `spoken` is what punctuations say to the kernels of a program that looks from a time on.
+    `bind` gives the kernels of a program that know what punctuations said by a time.
     """
     failure = manifest.failures[name]
     program = compiler_of({name: view}, running.graph).program()
@@ -295,12 +273,12 @@ def resumed(
         begin=begin,
         rows=lambda source: held_area(name, rows_for(source)),
     )
-    effects = Effects(program, (), failure.frontier, failure.frontier)
+    commit = StepCommit(program, (), failure.frontier, failure.frontier)
     try:
         backfill.fill(manifest, program.lanes.values())
         if manifest.frontier > failure.frontier:
-            kernels, closed = spoken(program, failure.frontier)
-            effects = backfill.run(manifest.frontier, kernels, failure.frontier, closed)
+            kernels, closed = bind(program, failure.frontier)
+            commit = backfill.run(manifest.frontier, kernels, failure.frontier, closed)
     except Exception as error:
         problem = problem_of(error)
         if problem is None:
@@ -311,13 +289,13 @@ def resumed(
 
     def actions(latest: Manifest, others: Running) -> list[Action]:
         backfill.fill(latest, program.lanes.values())  # what came since is not before the frontier
-        found: list[Action] = [Resumed(name), founded(name, program)]
-        if effects.w1 > effects.w0:
-            found += effects.publications()
+        found: list[Action] = [Resumed(name), named_state(name, program)]
+        if commit.w1 > commit.w0:
+            found += commit.publications()
             shown = view_area(name)
-            found += effects.changed(shown, latest.area(shown))
+            found += commit.changed(shown, latest.area(shown))
         for area in sorted(program.private - others.program.private):
-            found += effects.founded(area, backfill.lane(area))
+            found += commit.introduced(area, backfill.lane(area))
         return found
 
     return actions

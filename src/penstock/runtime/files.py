@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from penstock.errors import StateError
-from penstock.runtime import checkpoints
-from penstock.runtime.reading import Reading
+from penstock.ingest import checkpoints
+from penstock.output.readers import Reading
 from penstock.state.manifest import Action, Changed, HandedOver, Manifest, Merged, Published
 from penstock.state.names import is_segment
 from penstock.state.storage import storage_errors

@@ -23,19 +23,17 @@ import pyarrow.parquet as pq
 from penstock import record
 from penstock.algebra.expr import Expr, columns
 from penstock.element import Elements
+from penstock.execution import wire
+from penstock.execution.expressions import staged, text, to_sql, with_columns, with_stages
+from penstock.execution.settings import session_for
+from penstock.execution.task import Report, RoundTask, StepSpec
+from penstock.ingest.file_sources.batch import FileBatch
+from penstock.ingest.file_sources.splits import as_pattern
+from penstock.ingest.sources import Ingest, IngestReport
+from penstock.output.readers import Reading, read_view
 from penstock.physical.program import Edge, Program
 from penstock.physical.transforms import Project, Select
-from penstock.runtime import wire
-from penstock.runtime.evaluation import with_columns, with_stages
-from penstock.runtime.expressions import text, to_sql
-from penstock.runtime.file_sources.batch import FileBatch
-from penstock.runtime.file_sources.splits import as_pattern
-from penstock.runtime.progress import progress_of
-from penstock.runtime.reading import Reading
-from penstock.runtime.settings import session_for
-from penstock.runtime.sources import Ingest, IngestReport
-from penstock.runtime.staging import staged
-from penstock.runtime.task import Report, RoundTask, StepSpec, hash_range
+from penstock.runtime.job_progress import progress_of
 from penstock.state.store import FileStore
 
 if TYPE_CHECKING:
@@ -66,6 +64,8 @@ class Jobs(Protocol):
 
 
 class SparkJobs:
+    """Jobs as Spark runs them, of one session."""
+
     def __init__(self, spark: SparkSession) -> None:
         self.spark = spark
 
@@ -354,18 +354,3 @@ def _received(program: Program, batch: pa.RecordBatch) -> Iterator[tuple[int, El
             if isinstance(edge.transform, Project):
                 schema = edge.transform.schema()
             yield edge.number, wire.computed(schema, struct)
-
-
-def read_view(spark: SparkSession, reading: Reading, tasks: int) -> DataFrame:
-    """A DataFrame that reads a view when it is asked to."""
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    pickled = pickle.dumps(reading)
-
-    def run(batches: Batches) -> Batches:
-        chosen: Reading = pickle.loads(pickled)
-        for task in [row for batch in batches for row in batch.column(0).to_pylist()]:
-            yield from chosen.read(*hash_range(task, tasks), FileStore(chosen.directory))
-
-    schema = from_arrow_schema(reading.schema)
-    return spark.range(0, tasks, 1, tasks).mapInArrow(run, schema)

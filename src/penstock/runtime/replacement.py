@@ -21,20 +21,21 @@ from penstock.algebra import codec
 from penstock.algebra.expr import Column
 from penstock.algebra.plan import Scan
 from penstock.element import BEGIN
+from penstock.ingest.sources import SourceDefinition
+from penstock.output.definitions import ViewDefinition, compiler_of
+from penstock.output.readers import Reading
 from penstock.physical.cutting import BEGINS, ENDS, WEIGHT, with_times
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.multiplicity import Multiplicity
 from penstock.physical.lower import Graph, Operator
 from penstock.physical.program import Compiler, Program, base_area, view_area
 from penstock.physical.transforms import Merge, Negate, Project
-from penstock.runtime.attaching import beginning, given_by
 from penstock.runtime.backfill import Backfill
-from penstock.runtime.definitions import ViewDefinition, compiler_of
-from penstock.runtime.effects import Effects
+from penstock.runtime.bootstrap import bootstrap, input_of
 from penstock.runtime.failures import Running
-from penstock.runtime.reading import Reading
-from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.state_names import founded
+from penstock.runtime.pipeline_state import Progress
+from penstock.runtime.state_names import named_state
+from penstock.runtime.step_commit import StepCommit
 from penstock.state.manifest import (
     Action,
     AreaState,
@@ -53,7 +54,7 @@ MOST_ROUNDS = 5
 _OLD, _NEW = "\x1fold", "\x1fnew"
 Differences: TypeAlias = tuple[tuple[ViewDefinition, tuple[RunRef, ...]], ...]
 """Changes, each with the definition that its columns and key are of."""
-Spoken: TypeAlias = Callable[
+BindPunctuations: TypeAlias = Callable[
     [Iterable[str], Program, int], tuple[Mapping[int, Kernel], Mapping[str, AreaSpec]]
 ]
 
@@ -91,21 +92,6 @@ class Replacement:
 
 
 @dataclass
-class Progress:
-    """How far the building of views is, for people."""
-
-    view: str
-    names: tuple[str, ...]
-    round: int = 0
-    doing: str = "it is about to begin"
-
-    def __str__(self) -> str:
-        others = [name for name in self.names if name != self.view]
-        also = f" with {', '.join(others)}" if others else ""
-        return f"another is built beside it{also}: {self.doing}"
-
-
-@dataclass
 class Building:
     """Views on their way: what they hold by now, and as of which frontier."""
 
@@ -115,7 +101,7 @@ class Building:
     from_now: bool
     sources: Mapping[str, SourceDefinition]
     backfill: Callable[..., Backfill]
-    spoken: Spoken
+    bind: BindPunctuations
     progress: Progress
     frontier: int = BEGIN
     _state: dict[str, AreaState] = field(default_factory=dict)
@@ -125,13 +111,13 @@ class Building:
         """Decide what they are built from; the streams and tables that rows are read of."""
         compiled = compiler_of(self.views, Graph())
         running = self.running.program
-        start = beginning(list(self.views), compiled, running, roots, manifest)
+        start = bootstrap(list(self.views), compiled, running, roots, manifest)
         self._program, self._read = start.program, start.read
         self._short = frozenset(self.views) if self.from_now else start.short
         known = start.sources
         if self.from_now:
             known = tuple(s for s in known if s in self.sources and self.sources[s].is_table)
-        self._backfill = self.backfill(self._program, known, start.given)
+        self._backfill = self.backfill(self._program, known, start.inputs)
         needed = compiled.program().specs().keys() - self.staying.specs().keys()
         self.fresh = frozenset(self._program.specs().keys() & needed)
         return known
@@ -146,7 +132,7 @@ class Building:
         if manifest.frontier > self.frontier:
             self.progress.doing = f"its answer is computed{again}"
             names = sorted({s for view in self.views.values() for s in view.sources})
-            kernels, closed = self.spoken(names, self._program, self.frontier)
+            kernels, closed = self.bind(names, self._program, self.frontier)
             closed = closed if self.frontier > BEGIN else {}
             self._stepped(self._backfill.run(manifest.frontier, kernels, self.frontier, closed))
             self.frontier = manifest.frontier
@@ -157,19 +143,19 @@ class Building:
 
         What views held when older changes were given up is read once: steps may merge it.
         """
-        given = [given_by(view, self.running.program, manifest) for view in self._read]
+        inputs = [input_of(view, self.running.program, manifest) for view in self._read]
         if self.frontier > BEGIN:
-            given = [replace(one, base=()) for one in given]
+            inputs = [replace(one, base=()) for one in inputs]
         begin = {name: held(name) for name in self._program.private}
-        self._backfill = self._backfill.after(begin, given)
+        self._backfill = self._backfill.after(begin, inputs)
 
-    def _stepped(self, effects: Effects) -> None:
+    def _stepped(self, commit: StepCommit) -> None:
         for name in self._program.specs():
             area = self._state.get(name, AreaState())
             area = self._backfill.lane(name) if name in self._program.private else area
-            for change in effects.founded(name, area):
+            for change in commit.introduced(name, area):
                 self._state[name] = AreaState(change.added, change.frontier)
-        for view, refs in effects.published.items():
+        for view, refs in commit.published.items():
             self._published[view] = (*self._published.get(view, ()), *refs)
 
     def held(self, view: str) -> tuple[RunRef, ...]:
@@ -183,7 +169,7 @@ class Building:
         self._backfill.fill(manifest, missing)
         graph, actions = Graph(), list[Action]()
         for name, view in self.views.items():
-            actions.append(founded(name, compiler_of({name: view}, graph).program()))
+            actions.append(named_state(name, compiler_of({name: view}, graph).program()))
             refs = self._published.get(name, ())
             if self.frontier > BEGIN and name in self._short:
                 actions.append(Changed(base_area(name), refs, frontier=self.frontier - 1))
@@ -197,11 +183,11 @@ class Building:
         return actions
 
 
-# --- what followers of a view are told ------------------------------------------------------------
+# --- what followers of a view are due -------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Told:
+class ViewState:
     """A view as of a frontier: its definition, and the runs that hold what it is."""
 
     name: str
@@ -216,7 +202,7 @@ class Told:
 
 
 def differences(
-    old: Told, new: Told, at: int, backfill: Callable[..., Backfill], directory: Path
+    old: ViewState, new: ViewState, at: int, backfill: Callable[..., Backfill], directory: Path
 ) -> Differences:
     """What makes the old answer the new one at a time, as changes of the one and of the other.
 
@@ -226,27 +212,27 @@ def differences(
     parts = [[(old, True), (new, False)]] if same else [[(old, True)], [(new, False)]]
     found = []
     for part in parts:
-        told = part[-1][0]
-        program = _difference(told, part)
+        state = part[-1][0]
+        program = _difference(state, part)
         one = backfill(program, ())
         for each, gone in part:
             source, reading = _source(each, gone), each.standing(directory, at)
             one.bring(source, program.lanes.values(), reading)
-        effects = one.run(at + 1, {})
-        found.append((told.view, effects.published[told.name]))
+        commit = one.run(at + 1, {})
+        found.append((state.view, commit.published[state.name]))
     return tuple(found)
 
 
-def _source(told: Told, gone: bool) -> SourceDefinition:
-    schema = with_times(told.view.plan.schema)
+def _source(state: ViewState, gone: bool) -> SourceDefinition:
+    schema = with_times(state.view.plan.schema)
     return SourceDefinition(_OLD if gone else _NEW, schema, BEGINS, until=ENDS, weight=WEIGHT)
 
 
-def _difference(of: Told, part: list[tuple[Told, bool]]) -> Program:
+def _difference(of: ViewState, part: list[tuple[ViewState, bool]]) -> Program:
     """The program that takes back what was there and is not, and passes on what is there anew."""
     inputs = []
-    for told, gone in part:
-        schema = told.view.plan.schema
+    for state, gone in part:
+        schema = state.view.plan.schema
         scan = Operator(Scan(_OLD if gone else _NEW, with_times(schema)), ())
         outputs = tuple((f.name, Column(f.name, f.type)) for f in schema)
         inputs.append(Operator(Project(outputs), (scan,)))

@@ -20,6 +20,8 @@ ROWS_AHEAD = 400_000
 
 
 class Runner:
+    """The thread that steps; `wake` tells it that there may be something to do."""
+
     def __init__(self, step: Callable[[], object], pause: Callable[[], float | None]) -> None:
         """`pause` says how many seconds to wait at most for something to do."""
         self._step = step

@@ -11,19 +11,19 @@ from pathlib import Path
 
 from penstock.algebra import layout_2
 from penstock.errors import StateError
+from penstock.ingest.sources import SourceDefinition, input_area
 from penstock.kinds import kind_of, known
+from penstock.output.definitions import ViewDefinition, compiler_of
 from penstock.physical.layout_2 import area_names
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program
-from penstock.runtime.definitions import ViewDefinition, compiler_of
-from penstock.runtime.sources import SourceDefinition, input_area
 from penstock.state.manifest import Action, Founded, Manifest, Renamed
 
 _NAMED = ("view ", "base ", "input ", "late ")
 """Areas that are called by what users named."""
 
 
-def founded(view: str, program: Program) -> Founded:
+def named_state(view: str, program: Program) -> Founded:
     """What a view needs, given its program: each area, and the kind of operator whose it is."""
     operators = {
         name: kind_of(type(place.operator.work)).written
@@ -54,7 +54,7 @@ def brought_up_to_date(
             )
         yield Renamed({old: names[old] for old in manifest.areas if old in names})
         for name, view in views.items():
-            yield founded(name, compiler_of({name: view}, graph).program())
+            yield named_state(name, compiler_of({name: view}, graph).program())
 
 
 def check_named(

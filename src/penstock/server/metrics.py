@@ -250,7 +250,7 @@ def _of_state(session: Session) -> Iterator[Metric]:
             ["operator"],
             [([name], held[what]) for name, held in areas.items()],
         )
-    operators = session.engine.measures.operators()
+    operators = session.metrics()["operators"]
     for way, told in (("in", "into"), ("out", "out of")):
         yield _counter(
             f"penstock_operator_rows_{way}",

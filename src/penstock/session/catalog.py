@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from penstock.algebra.plan import Node, Scan
 from penstock.errors import PlanError
-from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.punctuating import columns_of_marks
-from penstock.runtime.sources import SourceDefinition
+from penstock.ingest.schemes import columns_of_marks
+from penstock.ingest.sources import SourceDefinition
+from penstock.output.definitions import ViewDefinition
 from penstock.sql.binding import Catalog, Entry, Relation
 from penstock.sql.binding.catalog import is_constant
 from penstock.sql.binding.sources import tagged

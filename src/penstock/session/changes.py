@@ -25,11 +25,14 @@ class Change:
         return ""
 
     def to_json(self) -> dict[str, Any]:
+        """The same as values of JSON."""
         return {"change": self.action, **asdict(self)}
 
 
 @dataclass(frozen=True)
 class Create(Change):
+    """A name of the file that the directory does not have yet."""
+
     action = "create"
 
 
@@ -42,6 +45,8 @@ class Replace(Change):
 
 @dataclass(frozen=True)
 class Alter(Change):
+    """A source whose columns are to change."""
+
     action = "alter"
 
 
@@ -59,6 +64,8 @@ class Drop(Change):
 
 @dataclass(frozen=True)
 class Unchanged(Change):
+    """A definition that is what the file says."""
+
     action = "unchanged"
 
 
@@ -89,6 +96,7 @@ class PipelinePlan:
 
     @property
     def refused(self) -> tuple[Change, ...]:
+        """What cannot be done; with any of it, the file is not run."""
         return tuple(change for change in self.changes if isinstance(change, Refused))
 
     @property

@@ -15,30 +15,30 @@ from penstock.algebra import operations
 from penstock.algebra.plan import Node, SortKey
 from penstock.algebra.settings import zone_of
 from penstock.errors import PenstockError, PlanError, UnsupportedError
-from penstock.memory.asking import verdict
+from penstock.execution.spark_errors import objection, unreadable
+from penstock.ingest.file_sources.batch import FileBatch
+from penstock.ingest.rows import arrow_schema, fitted, schema_of
+from penstock.ingest.sources import SourceDefinition
+from penstock.ingest.times import time_types
+from penstock.memory.api import verdict
+from penstock.memory.check_context import CheckContext
 from penstock.memory.repairs import MOST_REPAIRS
 from penstock.memory.report import MemoryVerdict
-from penstock.memory.scene import Scene
+from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import text
-from penstock.rewrite import rewrite
-from penstock.runtime.definitions import ViewDefinition
-from penstock.runtime.file_sources.batch import FileBatch
-from penstock.runtime.objections import objection, unreadable
-from penstock.runtime.rows import arrow_schema, fitted, schema_of
-from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.times import time_types
+from penstock.rewrite import Rewritten, trace
 from penstock.session.catalog import catalog_of, check_unused
-from penstock.session.changing import Changes, columns_read
 from penstock.session.dependents import dependents_on
-from penstock.session.describing import described, explained, explained_rules
-from penstock.session.judging import check_memory as check_memory_of
-from penstock.session.judging import declared_by
-from penstock.session.punctuating import in_sql, schemes_of, waits_for
+from penstock.session.descriptions import described, explained, explained_rules
+from penstock.session.memory_policy import check_memory as check_memory_of
+from penstock.session.memory_policy import declared_by
+from penstock.session.punctuations import in_sql, schemes_of, waits_for
+from penstock.session.redefinition import Changes, columns_read
 from penstock.session.results import Result
-from penstock.session.seeing import in_order
 from penstock.session.sharing import explained_sharing, names_in
 from penstock.session.source_statement import column_of, feed_of, source_of
+from penstock.session.statistics import in_order
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, bind_points, bind_query
@@ -62,6 +62,8 @@ logger = logging.getLogger("penstock")
 
 
 class Commands:
+    """Carries out statements in a session."""
+
     def __init__(self, session: Session) -> None:
         self._session = self.session = session
         self._engine = session.engine
@@ -284,20 +286,21 @@ class Commands:
         bound = bind_query(query, self._catalog, self._analyser, statement.columns)
         self.define_constants(bound)
         said = in_order(bound.plan, self._engine)
-        alone = plan = self.rewritten(said)
+        alone = self.rewritten(said)
+        plan = alone.plan
         expiry = self.expiry(statement)
         apart = statement.from_now or self._session.shared_views.are_off(expiry)
         if not apart:
             plan = self._session.shared_views.share(said, alone).plan
-        self.check_memory(statement, alone)
+        self.check_memory(statement, alone.plan)
         reads = columns_read(query, self._catalog)
         written = as_created(statement)
         definition = ViewDefinition(plan, bound.key, written, expiry, said, apart, reads)
         self._engine.define(name, definition, statement.from_now)
-        return " ".join([f"View {name} is created.", *waits_for(alone)])
+        return " ".join([f"View {name} is created.", *waits_for(alone.plan)])
 
-    def rewritten(self, plan: Node) -> Node:
-        return rewrite(plan, self._engine.options.rules_off)
+    def rewritten(self, plan: Node) -> Rewritten:
+        return trace(plan, self._engine.options.rules_off)
 
     def expiry(self, of: s.Query | s.CreateView) -> Strategy:
         """How a view is to expire tuples: by its options, or by the session's."""
@@ -411,7 +414,7 @@ class Commands:
         self, of: s.Query | s.CreateView, most_repairs: int = MOST_REPAIRS
     ) -> MemoryVerdict:
         query = of if isinstance(of, s.Query) else of.query
-        scene = Scene(
+        scene = CheckContext(
             self._catalog, self._analyser, declared_by(self._engine, lambda: self._analyser)
         )
         return verdict((of,), scene, tuple(self._views_below(query)), most_repairs)

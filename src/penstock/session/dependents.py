@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from penstock.errors import PlanError
-from penstock.runtime.definitions import ViewDefinition
+from penstock.output.definitions import ViewDefinition
 from penstock.sql import parse
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.names import names_read

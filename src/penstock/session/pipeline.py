@@ -15,13 +15,14 @@ from typing import Any, TypeAlias
 
 from penstock.algebra.plan import Node
 from penstock.errors import PenstockError
-from penstock.memory.scene import Scene
+from penstock.ingest.schemes import columns_of_marks, schemes_of
+from penstock.ingest.sources import SourceDefinition
+from penstock.ingest.times import time_types
+from penstock.memory.check_context import CheckContext
+from penstock.output.definitions import ViewDefinition, of_kind
+from penstock.reasoning.identity import Identities
 from penstock.rewrite import rewrite
-from penstock.runtime.definitions import ViewDefinition, of_kind
 from penstock.runtime.domains import standing
-from penstock.runtime.punctuating import columns_of_marks, schemes_of
-from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.times import time_types
 from penstock.session.catalog import catalog_of
 from penstock.session.changes import (
     Alter,
@@ -33,11 +34,10 @@ from penstock.session.changes import (
     Replace,
     Unchanged,
 )
-from penstock.session.changing import Reads, columns_read, restricted
 from penstock.session.dependents import all_dependents_on, dependents_on
+from penstock.session.redefinition import Reads, columns_read, restricted
 from penstock.session.source_changes import alterations_of, differences
 from penstock.session.source_statement import schema_of_columns, source_of
-from penstock.sharing.identity import Identities
 from penstock.sql import parse, to_sql
 from penstock.sql import statements as s
 from penstock.sql.binding import (
@@ -239,7 +239,7 @@ class _Comparison:
         return found if found.reason else replace(found, reason="its statement is another one")
 
     def _stream(self, one: InFile, statement: s.CreateStream, old: Any) -> _Verdict:
-        scene, name = Scene(self._catalog, self._analyser), self._called(statement.name)
+        scene, name = CheckContext(self._catalog, self._analyser), self._called(statement.name)
         found = scene.after([statement]).catalog.entries[statement.name.text]
         self._entries[name] = found
         if isinstance(old, StreamDefinition) and _alike(_parsed(old.text), statement):

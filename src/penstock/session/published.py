@@ -19,10 +19,10 @@ import pyarrow as pa
 
 from penstock.algebra import codec
 from penstock.element import BEGIN, INF
-from penstock.runtime.definitions import sources_of
+from penstock.ingest.times import parsed, shown, time_of
+from penstock.output.definitions import sources_of
+from penstock.output.readers import CommittedView, Reading
 from penstock.runtime.engine import Engine
-from penstock.runtime.reading import CommittedView, Reading, time_of
-from penstock.runtime.times import parsed, shown
 from penstock.state.store import ALL_HASHES, FileStore
 
 __all__ = [

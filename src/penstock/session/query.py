@@ -37,6 +37,7 @@ class Query:
 
     @property
     def sql(self) -> str:
+        """The SELECT that the query is."""
         return self._selected or self._select("*")
 
     def alias(self, name: str) -> Query:
@@ -57,15 +58,18 @@ class Query:
         return Query(self._session, f"{self._bare} SYNC BY {by} AS {self._name}", self._name)
 
     def where(self, condition: str) -> Query:
+        """Only rows that meet this condition, too. `filter` is the same."""
         found = self._inside if self._selected else self
         return replace(found, _conditions=(*found._conditions, condition))
 
     filter = where
 
     def select(self, *columns: str) -> Query:
+        """These columns or expressions: `room`, `temp * 2 AS twice`."""
         return self._as(self._select(", ".join(columns) or "*"))
 
     def distinct(self) -> Query:
+        """Each row once, however often it is there."""
         return self._as(f"SELECT DISTINCT * FROM {self._inside._item}")
 
     def union(self, other: Query) -> Query:
@@ -87,9 +91,11 @@ class Query:
         return Query(self._session, f"{sides[0]} {how.upper()} JOIN {sides[1]}{condition}", "")
 
     def groupBy(self, *keys: str) -> Grouped:  # noqa: N802
+        """Groups by these columns or expressions; `agg` says what is told of each."""
         return Grouped(self, keys)
 
     def agg(self, *aggregates: str) -> Query:
+        """Aggregates over all rows: `count(*) AS rows`."""
         return self.groupBy().agg(*aggregates)
 
     def result(self) -> Result:
@@ -123,6 +129,8 @@ class Query:
 @public
 @dataclass(frozen=True)
 class Grouped:
+    """A query by groups, which `agg` completes."""
+
     _query: Query
     _keys: tuple[str, ...]
 

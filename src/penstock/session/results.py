@@ -80,6 +80,7 @@ class Result:
         return spark.createDataFrame(self.to_arrow())
 
     def to_pandas(self) -> pd.DataFrame:
+        """The rows as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
     def explain(self) -> str:

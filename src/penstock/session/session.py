@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import html
 import logging
 import shutil
 import tempfile
@@ -12,7 +11,6 @@ import time
 from collections import deque
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -21,50 +19,51 @@ import pyarrow as pa
 
 from penstock.algebra.expr import Expr
 from penstock.algebra.plan import Node, Scan
-from penstock.boundary import check_options, is_lost, public
-from penstock.errors import PenstockError, PlanError
+from penstock.boundary import check_options, public
+from penstock.errors import PlanError
+from penstock.execution.analysis import SparkAnalyser
+from penstock.ingest.connectors import Feed, StreamFeed
+from penstock.ingest.fitting import ErrorPolicy
+from penstock.ingest.rows import arrow_schema, fitted, read_parquet, schema_of
+from penstock.ingest.sources import LatePolicy, SourceDefinition
+from penstock.ingest.times import Time, ticks, time_of, time_types
+from penstock.output.datasource import register
+from penstock.output.definitions import ViewDefinition
+from penstock.output.readers import no_view
+from penstock.output.sinks import Sink, Sinks
 from penstock.physical.expiry import Strategy, check
 from penstock.punctuation import Punctuation
 from penstock.punctuation.schemes import Punctuated
-from penstock.runtime.analysis import SparkAnalyser
-from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine
-from penstock.runtime.feeds import Feed, PortFeed, StreamFeed
-from penstock.runtime.jobs import SparkJobs, read_view
-from penstock.runtime.listening import Listener
+from penstock.runtime.jobs import SparkJobs
 from penstock.runtime.options import Options
 from penstock.runtime.places import check_shared, rows_file, state_directory
-from penstock.runtime.reading import CommittedView, Reading, no_view, time_of
-from penstock.runtime.rejected import ErrorPolicy, Rejected
-from penstock.runtime.rows import arrow_schema, fitted, read_parquet, schema_of
 from penstock.runtime.runner import Runner
-from penstock.runtime.settings import check_event_time
-from penstock.runtime.sinks import Deliver, Sink, Sinks, to_format
-from penstock.runtime.sources import LatePolicy, SourceDefinition
 from penstock.runtime.spark import answering, start_spark
-from penstock.runtime.times import Time, shown, ticks, time_types
+from penstock.session.attachments import Attachments
 from penstock.session.catalog import catalog_of, check_unused, scan_of
 from penstock.session.changes import PipelinePlan
+from penstock.session.commands import Commands
 from penstock.session.dependents import check_unread
 from penstock.session.failures import check_sources, failed_sources, failed_views
-from penstock.session.judging import check_memory
+from penstock.session.memory_policy import check_memory
 from penstock.session.pipeline import InFile
-from penstock.session.punctuating import in_python
+from penstock.session.punctuations import in_python
 from penstock.session.query import Query
 from penstock.session.results import Result
+from penstock.session.rollout import Rollout
 from penstock.session.sharing import SharedViews
 from penstock.session.source import Source
-from penstock.session.source_statement import source_definition
+from penstock.session.source_statement import check_event_time, source_definition
+from penstock.session.views import Answer, View
 from penstock.sql import parse
 from penstock.sql.binding.catalog import is_constant
-from penstock.sql.binding.types import shown as sql_type
 from penstock.state.manifest import SourceState
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql import SparkSession
 
-    from penstock.runtime.rows import Rows, Schema
+    from penstock.ingest.rows import Rows, Schema
 
 
 _STEPS_TO_GARBAGE = 20
@@ -90,8 +89,6 @@ def connect(
     `rules_off`, the names of rules that queries are not rewritten by.
     """
     check_options("connect", Options, options)
-    from penstock.runtime.datasource import register
-
     directory = state_directory(path) if path is not None else _temporary()
     spark = start_spark() if spark is None else answering(spark)
     check_shared(spark, directory)
@@ -108,21 +105,21 @@ def _temporary() -> Path:
 
 @public
 class Session:
+    """A state directory that is open: where statements are carried out and steps are made.
+
+    `connect` opens one. Used as a context manager, it is closed at the end of the block.
+    """
+
     def __init__(self, engine: Engine, spark: SparkSession, temporary: bool = False) -> None:
         self.spark = spark
         self._engine = engine
         self._temporary = temporary
         self._sinks = Sinks(engine, spark, lambda name: self.view(name).committed())
-        self._queries: dict[str, list[StreamingQuery]] = {}
         self._steps = 0
         self._progress: deque[dict[str, Any]] = deque(maxlen=100)
         self._runner = Runner(self.step, self._pause)
         self._stepping = threading.Lock()
-        self._listeners: dict[str, Listener] = {}
-        for name, source in engine.sources.items():
-            listener = self._listener(source)
-            if listener is not None:
-                self._listeners[name] = listener
+        self.attachments = Attachments(engine, spark, self._runner)
 
     def __enter__(self) -> Session:
         return self
@@ -138,11 +135,7 @@ class Session:
     def close(self) -> None:
         """Stop what runs in the background and let go of the directory."""
         try:
-            for listener in self._listeners.values():
-                listener.close()
-            for query in chain.from_iterable(self._queries.values()):
-                if not is_lost():
-                    query.stop()
+            self.attachments.close()
             self.stop()
         finally:
             self._engine.close()
@@ -151,14 +144,13 @@ class Session:
 
     @property
     def path(self) -> Path:
+        """The state directory."""
         return self._engine.directory
 
     # --- SQL ------------------------------------------------------------------------------------
 
     def sql(self, text: str) -> Result:
         """Carry out statements, separated by semicolons; the result is that of the last one."""
-        from penstock.session.commands import Commands
-
         commands, result = Commands(self), Result("")
         statements = parse(text)
         while statements:
@@ -175,8 +167,6 @@ class Session:
         `file` is the name of the file: what runs of it have created and the text does not have is
         dropped.
         """
-        from penstock.session.rollout import Rollout
-
         return Rollout(self, [InFile(file, statement) for statement in parse(text)]).plan
 
     def table(self, name: str) -> Query:
@@ -188,6 +178,7 @@ class Session:
 
     @cached_property
     def analyser(self) -> SparkAnalyser:
+        """What tells the types of expressions: Spark."""
         return SparkAnalyser(self.spark)
 
     @cached_property
@@ -197,6 +188,7 @@ class Session:
 
     @property
     def engine(self) -> Engine:
+        """What runs the pipeline; for the modules of Penstock."""
         return self._engine
 
     # --- sources and views ----------------------------------------------------------------------
@@ -249,10 +241,9 @@ class Session:
             )
         if isinstance(feed, StreamFeed):
             feed.rows(self.spark, definition.given)
-        listener = self._listener(definition)
+        listener = self.attachments.listener(definition)
         self._engine.define(name, definition)
-        if listener is not None:
-            self._listeners[name] = listener
+        self.attachments.listen(listener, name)
         return self.source(name)
 
     def create_table(self, name: str, rows: Rows, schema: Schema | None = None) -> Scan:
@@ -305,13 +296,16 @@ class Session:
         self.receive_punctuation(source, found)
 
     def receive_punctuation(self, source: str, punctuation: Punctuation) -> None:
+        """Take a punctuation of a source, and let a step follow in the background."""
         self._engine.punctuate(source, [punctuation])
         self._runner.wake()
 
     def source(self, name: str) -> Source:
+        """The source of this name, to give rows to."""
         return Source(self, self._engine, self._runner, self._engine.source(name).name)
 
     def view(self, name: str) -> View:
+        """The view of this name, to read."""
         if name not in self._engine.views:
             raise no_view(name, self._engine.views)
         return View(self, self._engine, name)
@@ -322,74 +316,29 @@ class Session:
         with self._stepping:
             self._engine.drop(name)
         self._sinks.forget(name)
-        for query in self._queries.pop(name, ()):
-            query.stop()
-        if name in self._listeners:
-            self._listeners.pop(name).close()
+        self.attachments.forget(name)
 
     def rename(self, view: str, to: str, readers: Mapping[str, Any]) -> None:
         """A view has another name; its sinks follow. `readers` are it and those that read it."""
         self._engine.rename(view, to, readers)
         self._sinks.rename(view, to)
 
-    def altered(self, source: str) -> None:
-        """The columns of a source have changed, and what feeds it is to know.
-
-        Streams that users have attached go on with the columns that they have.
-        """
-        definition = self._engine.source(source)
-        if source in self._listeners:
-            self._listeners[source].read_as(definition.given)
-        if isinstance(definition.feed, StreamFeed):
-            for query in self._queries.pop(source, ()):
-                query.stop()
-            if self._runner.running:
-                self._feed()
-
     def serve_sinks(self) -> None:
+        """Deliver to sinks what they have not had yet."""
         self._sinks.serve()
 
     def answer(self, plan: Node, key: Sequence[str] | None = None, at: int | None = None) -> Answer:
         """The answer to a query as of a time, or as of the frontier; before the first step it is
         over all rows received so far, to the end of time."""
-        self._pull()
+        self.attachments.pull()
         return Answer(self.spark, self._engine.tasks, self._engine.answer(plan, key, at))
-
-    # --- feeds ----------------------------------------------------------------------------------
-
-    def _listener(self, source: SourceDefinition) -> Listener | None:
-        if not isinstance(source.feed, PortFeed):
-            return None
-
-        def receive(rows: pa.Table, rejected: list[Rejected]) -> None:
-            report = self._engine.receive_table(source.name, rows, rejected=rejected)
-            try:
-                self._runner.wake(report.accepted)
-            except PenstockError as error:  # the rows are received; what failed shows by itself
-                logger.warning("source %s: %s", source.name, error)
-
-        return Listener(source.name, source.feed.port, source.given, receive)
-
-    def _feed(self, **trigger: Any) -> list[StreamingQuery]:
-        """Attach the streams of sources that have one and are not attached."""
-        started = []
-        for name, source in self._engine.sources.items():
-            running = [query for query in self._queries.get(name, ()) if query.isActive]
-            if isinstance(source.feed, StreamFeed) and not running:
-                started.append(self.source(name)._attach_feed(source.feed, **trigger))
-        return started
-
-    def _pull(self) -> None:
-        """Receive what feeds have to give now."""
-        for query in self._feed(availableNow=True):
-            query.awaitTermination()
 
     # --- running --------------------------------------------------------------------------------
 
     def step(self) -> dict[str, Any] | None:
         """Move everything as far as the frontiers allow; what happened, or None if nothing."""
         if not self._runner.running:
-            self._pull()
+            self.attachments.pull()
         with self._stepping:
             progress = self._engine.step()
         if progress is not None:
@@ -409,7 +358,7 @@ class Session:
         """Step in the background whenever rows or promises arrive; what has failed begins again."""
         self._sinks.start()
         self._runner.start()
-        self._feed()
+        self.attachments.start()
 
     def stop(self) -> None:
         """Finish the step under way and stop stepping; raises what went wrong in the background."""
@@ -425,7 +374,7 @@ class Session:
 
     def failures(self) -> dict[str, str]:
         """What does not go on, and why: views, sinks, sources with a feed, steps."""
-        found = failed_views(self._engine) | failed_sources(self._queries)
+        found = failed_views(self._engine) | failed_sources(self.attachments.queries)
         found |= {f"sink {name}": reason for name, reason in self._sinks.failures.items()}
         return found | ({"steps": self._runner.failure} if self._runner.failure else {})
 
@@ -434,7 +383,7 @@ class Session:
         deadline = None if timeout is None else time.monotonic() + timeout
         while self._engine.manifest.frontier < ticks(t):
             self._runner.check()
-            check_sources(self._engine, failed_sources(self._queries), ticks(t))
+            check_sources(self._engine, failed_sources(self.attachments.queries), ticks(t))
             if deadline is not None and time.monotonic() > deadline:
                 return False
             time.sleep(0.01)
@@ -447,16 +396,18 @@ class Session:
 
     @property
     def last_progress(self) -> dict[str, Any] | None:
+        """What the latest step did, as `step` returns it; None before the first."""
         return self._progress[-1] if self._progress else None
 
     @property
     def recent_progress(self) -> list[dict[str, Any]]:
+        """What the latest hundred steps did, the oldest first."""
         return list(self._progress)
 
     def metrics(self) -> dict[str, Any]:
         """Rows received and late per source, tuples through operators, delays of views, and the
         latest progress."""
-        measures = self._engine.measures
+        measures = self._engine.metrics
         states = {name: self._engine.source_state(name) for name in self._engine.sources}
         return {
             "frontier": self.frontier,
@@ -473,89 +424,6 @@ class Session:
     def add_sink(self, sink: Sink) -> None:
         """Serve a sink what it has not had yet, and from now on each publication."""
         self._sinks.add(sink)
-
-    def stop_in_the_end(self, source: str, query: StreamingQuery) -> None:
-        """Stop a query when its source is dropped, or the session closed."""
-        self._queries.setdefault(source, []).append(query)
-
-
-@public
-class Answer:
-    """The answer to a query, at one version."""
-
-    def __init__(self, spark: SparkSession, tasks: int, committed: CommittedView) -> None:
-        self._spark = spark
-        self._tasks = tasks
-        self._committed = committed
-
-    def committed(self) -> CommittedView:
-        return self._committed
-
-    def snapshot(self, at: Time | None = None) -> DataFrame:
-        """The answer at a time; without one, at the latest that is complete."""
-        return self._read(self.committed().snapshot(None if at is None else ticks(at)))
-
-    def changes(self, since: Time | None = None) -> DataFrame:
-        """The changes from a time on, as columns op (`+`, `-`, `u`), the record's, ts."""
-        return self._read(self.committed().changes(None if since is None else ticks(since)))
-
-    def history(self) -> DataFrame:
-        """Every record with the times from and to which it was there; no end: it still is."""
-        return self._read(self.committed().history())
-
-    def _read(self, reading: Reading) -> DataFrame:
-        return read_view(self._spark, reading, self._tasks)
-
-
-@public
-class View(Answer):
-    """A view: the answer to its query, at the version that is committed when it is read."""
-
-    def __init__(self, session: Session, engine: Engine, name: str) -> None:
-        self._spark = session.spark
-        self._tasks = engine.tasks
-        self._session = session
-        self._engine = engine
-        self.name = name
-
-    def _repr_html_(self) -> str:
-        """Its name, columns and frontier, for notebooks."""
-        committed = self.committed()
-        frontier = shown(committed.manifest.frontier, committed.time)
-        rows = "".join(
-            f"<tr><td>{html.escape(field.name)}</td><td>{sql_type(field.type)}</td></tr>"
-            for field in self.plan.schema
-        )
-        name = html.escape(self.name)
-        return f"<p>View {name}, complete before {frontier}</p><table><tbody>{rows}</tbody></table>"
-
-    @property
-    def plan(self) -> Node:
-        """What the view says, to build other views on; what they share with it runs once."""
-        return self._engine.views[self.name].plan
-
-    def sink(
-        self, target: str | Deliver, *, name: str | None = None, path: str = "", **options: str
-    ) -> None:
-        """Deliver changes to `fn(df, version)` or a Spark format, each publication once."""
-        if isinstance(target, str):
-            if not path:
-                raise PlanError(f"a sink in format {target!r} needs a path")
-            deliver = to_format(self._spark, target, path, **options)
-            known = f"{self.name} {target} {path}" if name is None else name
-        else:
-            deliver = target
-            function = getattr(target, "__name__", "function")
-            known = f"{self.name} {function}" if name is None else name
-        self._session.add_sink(Sink(known, self.name, deliver))
-
-    def resume(self) -> None:
-        """Go on after a failure: the changes are those of a view that never failed."""
-        self._engine.resume(self.name)
-
-    def committed(self) -> CommittedView:
-        """The view as of the version that is committed now."""
-        return self._engine.committed(self.name)
 
 
 def counts_of(state: SourceState) -> dict[str, int]:

@@ -8,16 +8,16 @@ from textwrap import indent
 
 from penstock.algebra.outline import outline
 from penstock.algebra.plan import Node
-from penstock.memory.wording import listed
+from penstock.output.definitions import ViewDefinition
 from penstock.physical.expiry import Strategy
-from penstock.rewrite import rewrite
-from penstock.runtime.definitions import ViewDefinition
+from penstock.reasoning.identity import Identities
+from penstock.reasoning.points import Points
+from penstock.reasoning.printing import listed
+from penstock.reasoning.to_sql import Names, NotSqlError, rendered
+from penstock.rewrite import Rewritten, trace
 from penstock.runtime.engine import Engine
 from penstock.sharing import Running, Shared, Sharing
-from penstock.sharing.identity import Identities
-from penstock.sharing.periods import in_common
-from penstock.sharing.points import Points
-from penstock.sharing.rendering import Names, NotSqlError, rendered
+from penstock.sharing.views import in_common
 from penstock.sql.binding import Catalog, Relation, SyncPoints
 
 
@@ -30,14 +30,18 @@ class SharedViews:
         self._tables: frozenset[str] = frozenset()
         self._known: dict[str, ViewDefinition] = {}
         self._instead: dict[str, ViewDefinition | None] = {}
+        self._latest: tuple[Node, Node] | None = None
+        """The query that was shared last, which is about to be a view, and its normal form."""
 
-    def share(self, plan: Node, alone: Node | None = None) -> Shared:
-        """What a query is to run; `alone` is the plan of the query by itself, where it is known."""
+    def share(self, plan: Node, alone: Rewritten | None = None) -> Shared:
+        """What a query is to run; `alone` is the query rewritten by itself, where it is known."""
         options = self._engine.options
-        alone = rewrite(plan, options.rules_off) if alone is None else alone
+        alone = trace(plan, options.rules_off) if alone is None else alone
         if not options.sharing:
-            return Shared(alone, alone, ())
-        return self._current().share(plan, alone, options.rules_off)
+            return Shared(alone.plan, alone.plan, ())
+        found = self._current().share(plan, alone, options.rules_off)
+        self._latest = plan, alone.normal
+        return found
 
     def are_off(self, expiry: Strategy) -> bool:
         """Whether a view is to run apart: all do, or its results come later than others would."""
@@ -77,7 +81,9 @@ class SharedViews:
             del self._known[name]
         for name, view in views.items():
             if name not in self._known:
-                self._sharing.add(Running(name, view.meaning, view.plan))
+                latest = self._latest
+                normal = latest[1] if latest is not None and latest[0] is view.meaning else None
+                self._sharing.add(Running(name, view.meaning, view.plan, normal=normal))
                 self._known[name] = view
         return self._sharing
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from penstock.boundary import public
 from penstock.element import INF
-from penstock.runtime import checkpoints
+from penstock.ingest.fitting import rejected_area
+from penstock.ingest.rows import columns_of, table_of
+from penstock.ingest.sources import IngestReport, late_area
+from penstock.ingest.times import Time, ticks, time_of
+from penstock.output.readers import Reading, read_view
 from penstock.runtime.engine import Engine
-from penstock.runtime.feeds import StreamFeed
-from penstock.runtime.file_sources.batch import FileBatch
-from penstock.runtime.file_sources.listing import files_of
-from penstock.runtime.jobs import read_view
 from penstock.runtime.places import rows_file
-from penstock.runtime.reading import Reading, time_of
-from penstock.runtime.rejected import rejected_area
-from penstock.runtime.rows import columns_of, table_of
 from penstock.runtime.runner import Runner
-from penstock.runtime.sources import IngestReport, late_area
-from penstock.runtime.times import Time, ticks
 from penstock.session.text_rows import TextForm, rows_in
 from penstock.state.producers import BatchId
 
@@ -28,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from penstock.runtime.rows import Rows
+    from penstock.ingest.rows import Rows
     from penstock.session.session import Session
 
 Aside: TypeAlias = Literal["late", "rejected"]
@@ -36,6 +30,8 @@ Aside: TypeAlias = Literal["late", "rejected"]
 
 @public
 class Source:
+    """A source of a session: where rows, promises and streams go in."""
+
     def __init__(self, session: Session, engine: Engine, runner: Runner, name: str) -> None:
         self._session = session
         self._engine = engine
@@ -89,64 +85,17 @@ class Source:
 
     def attach(self, rows: DataFrame, **trigger: Any) -> StreamingQuery:
         """Receive a Structured Streaming DataFrame, batch by batch, each exactly once."""
-        given, checkpoint = self._engine.source(self.name).given, self._checkpoint()
-
-        def receive(batch: DataFrame, number: int) -> IngestReport:
-            return self._engine.receive_rows(self.name, batch, number)
-
-        return self._attach(columns_of(rows, given), checkpoint, receive, trigger)
-
-    def _attach_feed(self, feed: StreamFeed, **trigger: Any) -> StreamingQuery:
-        """Receive what a feed brings. Tasks read files themselves: Spark but says which."""
-        definition = self._engine.source(self.name)
-        rows, format = feed.rows(self._session.spark, definition.given), feed.files()
-        if format is None:
-            return self.attach(rows, **trigger)
-        checkpoint = self._checkpoint()
-
-        def receive(batch: DataFrame, number: int) -> IngestReport:
-            files = FileBatch.of(format, definition.given, files_of(checkpoint, number))
-            return self._engine.receive_files(self.name, files, number)
-
-        return self._attach(rows, checkpoint, receive, trigger)
-
-    def _attach(
-        self,
-        rows: DataFrame,
-        checkpoint: Path,
-        take: Callable[[DataFrame, int], IngestReport],
-        trigger: Mapping[str, Any],
-    ) -> StreamingQuery:
-        engine, name = self._engine, self.name
-
-        def receive(batch: DataFrame, number: int) -> None:
-            checkpoints.check_next(checkpoint, name, engine.source_state(name), number)
-            report = take(batch, number)
-            self._runner.wake(report.accepted)
-
-        writer = rows.writeStream.foreachBatch(receive)
-        writer = writer.queryName(f"penstock {name}")
-        if trigger:
-            writer = writer.trigger(**trigger)
-        query = writer.option("checkpointLocation", str(checkpoint)).start()
-        self._session.stop_in_the_end(name, query)
-        return query
-
-    def _checkpoint(self) -> Path:
-        """Where Spark's checkpoint is; an error where it is damaged or does not fit the log."""
-        state = self._engine.source_state(self._engine.source(self.name).name)
-        checkpoint = checkpoints.place_of(self._engine.directory, self.name, state)
-        checkpoints.check_whole(checkpoint, self.name, state)
-        return checkpoint
+        source = self._engine.source(self.name)
+        return self._session.attachments.attach(source, rows, trigger)
 
     def advance(self, to: Time) -> None:
         """A heartbeat: no more rows before `to`."""
-        self._engine.promise(self.name, ticks(to))
+        self._engine.advance_watermark(self.name, ticks(to))
         self._runner.wake()
 
     def end(self) -> None:
         """The stream is over."""
-        self._engine.promise(self.name, INF)
+        self._engine.advance_watermark(self.name, INF)
         self._runner.wake()
 
     def idle(self) -> None:

@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
-from penstock.runtime.feeds import StreamFeed
-from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.widening import is_wider
+from penstock.ingest.connectors import StreamFeed
+from penstock.ingest.sources import SourceDefinition
+from penstock.ingest.widening import is_wider
 from penstock.sql import statements as s
 from penstock.sql.binding.types import shown
 from penstock.sql.dialect import quote

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from penstock.algebra.settings import zone_of
-from penstock.runtime.feeds import Feed, PortFeed, StreamFeed
-from penstock.runtime.file_sources.options import check_needed
-from penstock.runtime.sources import SourceDefinition, stamped_on_arrival
+from penstock.algebra.settings import ZONE, Settings, is_utc, zone_of
+from penstock.errors import UnsupportedError
+from penstock.ingest.connectors import Feed, PortFeed, StreamFeed
+from penstock.ingest.file_sources.options import check_needed
+from penstock.ingest.sources import SourceDefinition, stamped_on_arrival
 from penstock.sql import statements as s
 from penstock.sql.binding import Analyser, AnalysisError
 from penstock.sql.binding.complaints import Complaints
@@ -122,3 +124,19 @@ def feed_of(format: s.Format, zone: str) -> StreamFeed:
     given = {key.lower() for key, _ in format.options}
     texts = format.name.lower() in ("csv", "json", "xml") and "timezone" not in given
     return StreamFeed(format.name, (*format.options, *([("timeZone", zone)] if texts else [])))
+
+
+def check_event_time(source: SourceDefinition, now: Callable[[], Settings]) -> None:
+    """Refuse times that are points in time in UTC only: elsewhere a clock may show one twice."""
+    if source.time is None:
+        return
+    kind = source.schema.field(source.time).type
+    if pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.tz is None):
+        zone = zone_of(now())
+        if not is_utc(zone):
+            name = "DATE" if pa.types.is_date(kind) else "TIMESTAMP_NTZ"
+            raise UnsupportedError(
+                f"source {source.name}: event time {source.time!r} is a {name}, which tells a "
+                f"point in time in UTC only, and the session's zone is {zone}. Declare it a "
+                f"TIMESTAMP, or set {ZONE} to UTC before the source is created."
+            )

@@ -12,12 +12,12 @@ from typing import Literal, TypeAlias
 import pyarrow as pa
 
 from penstock.errors import PlanError
-from penstock.runtime.file_sources.batch import FileFormat
-from penstock.runtime.file_sources.csv_format import CsvFormat
-from penstock.runtime.file_sources.json_format import JsonFormat
-from penstock.runtime.file_sources.splits import Split, UnreadableFileError
-from penstock.runtime.rejected import Rejected
-from penstock.runtime.rows import completed
+from penstock.ingest.file_sources.batch import FileFormat
+from penstock.ingest.file_sources.csv_format import CsvFormat
+from penstock.ingest.file_sources.json_format import JsonFormat
+from penstock.ingest.file_sources.splits import Split, UnreadableFileError
+from penstock.ingest.fitting import Rejected
+from penstock.ingest.rows import completed
 
 TextForm: TypeAlias = Literal["json lines", "json", "csv"]
 

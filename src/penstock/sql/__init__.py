@@ -1,4 +1,4 @@
-"""SQL: what a user says. Text becomes statements, and statements text.
+"""What users say: text becomes statements, statements become plans, and both become text again.
 
     text ── parsing ── statements ── rendering ── text
                │                         │

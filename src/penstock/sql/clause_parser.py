@@ -21,6 +21,8 @@ OTHER_NAMES_OF_TYPES = ("BYTE", "DEC", "INTEGER", "LONG", "NUMERIC", "REAL", "SH
 
 
 class ClauseParser(QueryParser):
+    """Parses the clauses of definitions."""
+
     # Columns and types
 
     def _parse_columns(self, owner: Name) -> tuple[ColumnDefinition, ...]:

@@ -22,6 +22,8 @@ from penstock.sql.windows import (
 
 
 class Penstock(Spark):
+    """Spark's dialect, with the words and symbols that streams need."""
+
     class Tokenizer(Spark.Tokenizer):
         # none: the rest of a SHOW is words, not a string
         COMMANDS: ClassVar = set()

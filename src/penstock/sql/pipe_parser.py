@@ -16,6 +16,8 @@ from penstock.sql.word_parser import WordParser
 
 
 class PipeParser(WordParser):
+    """Parses the operators of pipes."""
+
     PIPE_SYNTAX_TRANSFORM_PARSERS: t.ClassVar = {
         **WordParser.PIPE_SYNTAX_TRANSFORM_PARSERS,
         "AS": lambda self, query: self._parse_pipe_as(query),

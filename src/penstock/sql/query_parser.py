@@ -1,4 +1,4 @@
-"""Spark's SELECT, and what streams add to it: windows, synchronization, outputs, emission.
+"""Spark's SELECT, and what streams add to it: windows, synchronization, outputs.
 
 Each addition is made in the method of sqlglot's parser that reads the same place of a query.
 """
@@ -14,9 +14,9 @@ from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
 from penstock.sql.arguments import unread_argument
-from penstock.sql.pipe_parser import PipeParser
-from penstock.sql.statements import Emit, Output
-from penstock.sql.text import Span, one_of, span_of
+from penstock.sql.select_parser import SelectParser
+from penstock.sql.statements import Output
+from penstock.sql.text import Span, span_of
 
 T = TypeVar("T")
 E = TypeVar("E", bound=exp.Expr)
@@ -82,15 +82,17 @@ BUILDING = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """How sqlglot fails to build a function of its arguments."""
 
 
-class QueryParser(PipeParser):
+class QueryParser(SelectParser):
+    """Parses queries."""
+
     NO_PAREN_FUNCTION_PARSERS: t.ClassVar = {
-        **PipeParser.NO_PAREN_FUNCTION_PARSERS,
+        **SelectParser.NO_PAREN_FUNCTION_PARSERS,
         "ANY": lambda self: self._parse_any(),
         "NOW": lambda self: self._parse_now(),
     }
     STRICT_CAST: t.ClassVar = True
     SUPPORTS_TABLE_QUERY: t.ClassVar = True
-    SET_OP_MODIFIERS: t.ClassVar = {*PipeParser.SET_OP_MODIFIERS, "emit"}
+    SET_OP_MODIFIERS: t.ClassVar = {*SelectParser.SET_OP_MODIFIERS, "emit"}
 
     # Relations: a table or a query, its window and what it is synchronized by
 
@@ -308,23 +310,6 @@ class QueryParser(PipeParser):
             self.complain("a select list", "Write SELECT * for all columns.")
         return projections, exclude
 
-    # EMIT
-
-    def _at_emit(self) -> bool:
-        return self._next.token_type in (TokenType.VAR, TokenType.FINAL) and self.at_words("EMIT")
-
-    def _parse_query_modifiers(self, this: t.Any) -> t.Any:
-        query = super()._parse_query_modifiers(this)
-        if isinstance(query, exp.Query) and self._at_emit():
-            emit = self._curr
-            self._advance()
-            if not self._match_texts(Emit.__members__):
-                self.complain(one_of(Emit), among=Emit)
-            if query.args.get("emit"):
-                self.refuse("EMIT stands once, at the end of the query.", emit)
-            query.set("emit", exp.var(self._prev.text.upper()).update_positions(emit))
-        return query
-
     def _parse_alias(self, this: exp.Expr | None, explicit: bool = False) -> exp.Expr | None:
         return this if self._at_emit() else super()._parse_alias(this, explicit)
 
@@ -393,6 +378,8 @@ class QueryParser(PipeParser):
             item = parse_method()
             if item is None and after_comma:
                 self.raise_error("Expected an item after the comma")
+            if item is None and self._match(sep, advance=False):
+                self.raise_error("Expected an item before the comma")
             return item
 
         first = self._index
@@ -486,16 +473,6 @@ class QueryParser(PipeParser):
         self._calls: list[Token] = []
         self._leaves: list[Span] = []
         super().reset()
-
-    def _parse_group(self, skip_group_by_token: bool = False) -> exp.Group | None:
-        group = super()._parse_group(skip_group_by_token)
-        if group is not None and group.args.get("all") is False:
-            self.refuse("GROUP BY DISTINCT is not supported. List each grouping set once.")
-        if group is not None and group.args.get("all") and sum(map(bool, group.args.values())) > 1:
-            self.refuse("GROUP BY ALL stands alone: it groups by all that is not aggregated.")
-        if group is not None and not any(group.args.values()):
-            self.complain("what to group by")
-        return group
 
 
 def _is_output(tokens: list[Token]) -> bool:

@@ -66,6 +66,8 @@ INSTEAD = {
 
 
 class StatementParser(ClauseParser):
+    """Parses whole statements."""
+
     def parse_tokens(self, tokens: list[Token], sql: str) -> Statement:
         """The one statement that these tokens of a text are."""
         self.reset()

@@ -252,6 +252,8 @@ class Aspect(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Explain(_Statement):
+    """EXPLAIN: a plan, or what is said of its memory or sharing."""
+
     aspect: Aspect
     of: Query | CreateView
 
@@ -267,6 +269,8 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Drop(_Statement):
+    """DROP of a source, stream, table or view."""
+
     kind: Kind
     name: Name
     if_exists: bool = False
@@ -329,6 +333,8 @@ class ShowAside(_Statement):
 
 @dataclass(frozen=True, slots=True)
 class Describe(_Statement):
+    """DESCRIBE: columns, keys and times of what has this name."""
+
     name: Name
 
 

@@ -44,6 +44,8 @@ class UnexpectedTokenError(SqlglotParseError):
 
 
 class WordParser(SparkParser):
+    """Parses the words that statements have in common, and complains in one grammar."""
+
     # Complaints
 
     def raise_error(self, message: str, token: Token | None = None) -> NoReturn:

@@ -23,6 +23,8 @@ _PAIRS = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class Area:
+    """The runs of a state as of one frontier, with the lookups that kernels make."""
+
     spec: AreaSpec
     runs: tuple[Run, ...] = ()
     frontier: int = BEGIN

@@ -227,11 +227,19 @@ def _problems(directory: Path, files: _Files, paths: Sequence[Path]) -> Iterator
                 manifest = replace(said, checksum=said.checksum or before)
             except StateError as error:
                 yield error
+        if manifest is not None and version < versions[-1]:
+            yield from _head_problems(directory, files.head, manifest)
     if manifest is not None:
-        try:
-            _check_head(directory, files.head, manifest)
-        except StateError as error:
-            yield error
+        yield from _head_problems(directory, files.head, manifest, newest=True)
+
+
+def _head_problems(
+    directory: Path, head: Path | None, manifest: Manifest, newest: bool = False
+) -> Iterator[StateError]:
+    try:
+        _check_head(directory, head, manifest, newest)
+    except StateError as error:
+        yield error
 
 
 def _check_order(entry: Path, version: int, data: object, before: str) -> None:
@@ -276,6 +284,9 @@ def _read_manifest(directory: Path, files: _Files, known: Manifest | None) -> Ma
     manifest = known if known is not None and usable else Manifest()
     if files.checkpoint > manifest.version:
         path = _path(directory, files.checkpoint, _CHECKPOINT)
+        if files.checkpoint > files.entry:
+            entry = _path(directory, files.checkpoint, _ENTRY)
+            raise StateError(entry, f"it is gone, and {path.name} is as of it")
         manifest = _parsed(path, files.checkpoint, _checkpointed)
     for version in range(manifest.version + 1, files.entry + 1):
         path = _path(directory, version, _ENTRY)
@@ -284,8 +295,9 @@ def _read_manifest(directory: Path, files: _Files, known: Manifest | None) -> Ma
         def following(data: dict[str, Any], before: Manifest = before) -> Manifest:
             return _following(before, data)
 
+        _check_head(directory, files.head, before)
         manifest = _parsed(path, version, following)
-    _check_head(directory, files.head, manifest)
+    _check_head(directory, files.head, manifest, newest=True)
     return manifest
 
 
@@ -311,17 +323,23 @@ def _following(before: Manifest, data: dict[str, Any]) -> Manifest:
     return replace(manifest, checksum=data["checksum"], layout=layout)
 
 
-def _check_head(directory: Path, head: Path | None, manifest: Manifest) -> None:
-    """The newest entry is there. It may be one that the head does not know of yet."""
+def _check_head(
+    directory: Path, head: Path | None, manifest: Manifest, newest: bool = False
+) -> None:
+    """The entry of a manifest is the one that the head names, if it names that number.
+
+    The newest may be one that the head does not know of yet, and none comes before the one that
+    it names.
+    """
     if head is None:
-        if manifest.layout == LAYOUT:
+        if newest and manifest.layout == LAYOUT:
             raise StateError(
                 directory, "the head of the log, which names its newest entry, is gone"
             )
         return
     number, _, checksum = head.stem.partition("-")
     entry = _path(directory, int(number), _ENTRY)
-    if int(number) > manifest.version:
+    if newest and int(number) > manifest.version:
         raise StateError(entry, f"the newest entry of the log is gone ({head.name} names it)")
     if int(number) == manifest.version and checksum != manifest.checksum:
         raise StateError(entry, f"it is another entry than the one that {head.name} names")

@@ -271,6 +271,8 @@ class Punctuated:
 @kind("advanced")
 @dataclass(frozen=True)
 class Advanced:
+    """The frontier is here now."""
+
     frontier: int
 
     def apply(self, m: Manifest) -> Manifest:
@@ -298,6 +300,8 @@ class Changed:
 @kind("published")
 @dataclass(frozen=True)
 class Published:
+    """A view has published its changes of `[w0, w1)`, in these runs."""
+
     view: str
     w0: int
     w1: int

@@ -52,6 +52,8 @@ class AreaSpec:
 @kind("statistics")
 @dataclass(frozen=True, slots=True)
 class Statistics:
+    """What is known of a run without reading it."""
+
     rows: int
     bytes: int
     retractions: int

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from io import BufferedWriter
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -89,28 +89,6 @@ def _run_ref(
 _REF = tuple(field.name for field in fields(RunRef))
 _REST = _REF[_REF.index("statistics") + 1 :]
 _STATISTICS = tuple(field.name for field in fields(Statistics))
-
-
-class Store(Protocol):
-    def write(self, run: Run) -> RunRef: ...
-    def open(self, spec: AreaSpec, ref: RunRef) -> Run: ...
-    def delete(self, ref: RunRef) -> None: ...
-
-
-class MemoryStore:
-    def __init__(self) -> None:
-        self._runs: dict[str, Run] = {}
-
-    def write(self, run: Run) -> RunRef:
-        ref = RunRef(uuid.uuid4().hex, Stretch(), Stretch(), run.statistics)
-        self._runs[ref.name] = run
-        return ref
-
-    def open(self, spec: AreaSpec, ref: RunRef) -> Run:
-        return self._runs[ref.name]
-
-    def delete(self, ref: RunRef) -> None:
-        del self._runs[ref.name]
 
 
 class FileStore:

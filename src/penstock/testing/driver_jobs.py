@@ -17,12 +17,12 @@ import pyarrow as pa
 from penstock import record
 from penstock.algebra.expr import Column, Expr, columns, substitute
 from penstock.element import Elements, concat
+from penstock.execution.expressions import with_columns
+from penstock.execution.task import Report, RoundTask, StepSpec
+from penstock.ingest.sources import Ingest, IngestReport
 from penstock.physical.program import Edge
 from penstock.physical.transforms import Project, Select
-from penstock.runtime.evaluation import with_columns
 from penstock.runtime.jobs import store_of
-from penstock.runtime.sources import Ingest, IngestReport
-from penstock.runtime.task import Report, RoundTask, StepSpec
 from penstock.testing.engine_runs import LocalJobs
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ SETTINGS = {
 
 
 class DriverJobs(LocalJobs):
+    """Runs rounds here, one task after another, and transforms of Spark in Spark."""
+
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark.newSession()
         for name, value in SETTINGS.items():

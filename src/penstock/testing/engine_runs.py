@@ -18,16 +18,16 @@ import pyarrow as pa
 from penstock.algebra import plan as p
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat
+from penstock.execution.task import Report, StepSpec, hash_range
+from penstock.execution.wire import unpacked_report
+from penstock.ingest.file_sources.batch import FileBatch
+from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition
+from penstock.output.definitions import ViewDefinition
+from penstock.output.readers import Reading
 from penstock.physical.expiry import Strategy
-from penstock.runtime.definitions import ViewDefinition
 from penstock.runtime.engine import Engine
-from penstock.runtime.file_sources.batch import FileBatch
 from penstock.runtime.jobs import Jobs, run_round, store_of
 from penstock.runtime.options import Options
-from penstock.runtime.reading import Reading
-from penstock.runtime.sources import Ingest, IngestReport, SourceDefinition
-from penstock.runtime.task import Report, StepSpec, hash_range
-from penstock.runtime.wire import unpacked_report
 from penstock.state.store import FileStore
 from penstock.testing.random_streams import HORIZON, Stream
 
@@ -109,7 +109,7 @@ def run_on_engine(
                 engine = _maybe_reopened(engine, jobs, rng)
                 visit(engine, False)
                 define(0.05)
-            engine.promise(name, w1)
+            engine.advance_watermark(name, w1)
         engine.step()
         engine = _maybe_reopened(engine, jobs, rng)
         visit(engine, False)

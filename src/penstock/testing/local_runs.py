@@ -11,9 +11,8 @@ from penstock.algebra.outline import outline
 from penstock.algebra.reference import Record, Reference, Relation
 from penstock.element import BEGIN, INF, Elements, changes, concat, hashable
 from penstock.physical.expiry import Strategy
-from penstock.physical.local import LocalPipeline
-from penstock.state.store import Store
 from penstock.testing.cases import in_cases, lifted, with_shared_marks
+from penstock.testing.local_pipeline import LocalPipeline, Store
 from penstock.testing.plan_snapshots import TIMES
 from penstock.testing.random_streams import HORIZON, Stream
 

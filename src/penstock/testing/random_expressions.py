@@ -97,9 +97,11 @@ def _arithmetic(rng: Random, schema: pa.Schema, kind: pa.DataType, depth: int) -
     if rng.random() < 0.2:
         return _conversion(rng, schema, kind, depth)
     left = random_expression(rng, schema, kind, depth - 1)
-    operator = rng.choice((*ex.ARITHMETIC, "negative"))
-    if operator == "negative" or (operator == "/" and kind != FLOAT):
-        return ex.Call("negative", (left,), kind)
+    operator = rng.choice(ex.CHECKED)
+    if operator == "/" and kind != FLOAT:
+        operator = "negative"
+    if operator not in ex.ARITHMETIC:
+        return ex.Call(operator, (left,), kind)
     if operator in ("+", "-"):
         return ex.arithmetic(operator, left, random_expression(rng, schema, kind, depth - 1))
     factor = rng.choice((2, 3) if operator in ("/", "%") else (-1, 2))

@@ -38,6 +38,8 @@ TIME = ("tick", "BIGINT")
 
 @dataclass(frozen=True)
 class Column:
+    """A column of a random relation, with the kind of its values."""
+
     name: str
     kind: str
 

@@ -126,6 +126,8 @@ class Spec:
 
 
 class Specs:
+    """Draws queries, and queries that differ a little from them."""
+
     def __init__(self, rng: Random) -> None:
         self.rng = rng
 

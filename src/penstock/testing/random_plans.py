@@ -58,6 +58,8 @@ def random_plan(rng: Random, depth: int) -> p.Node:
 
 
 class Plans:
+    """Draws plans; names of columns are never drawn twice."""
+
     def __init__(self, rng: Random) -> None:
         self.rng = rng
         self._names = 0

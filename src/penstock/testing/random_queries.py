@@ -39,6 +39,8 @@ class Relation:
 
 @dataclass(frozen=True)
 class Query:
+    """The text of a random query, and the columns it gives."""
+
     text: str
     columns: tuple[Column, ...]
 

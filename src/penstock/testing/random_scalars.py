@@ -36,6 +36,8 @@ def literal(value: Any, kind: str) -> str:
 
 @dataclass
 class Scalars:
+    """Draws expressions and conditions over columns."""
+
     rng: Random
     rich: bool = True
     """Whether expressions may be such that only Spark can evaluate them, which takes a while."""

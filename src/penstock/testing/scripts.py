@@ -32,9 +32,9 @@ import pyarrow.feather as feather
 
 from penstock.algebra.plan import Node
 from penstock.element import hashable
+from penstock.ingest.sources import SourceDefinition
+from penstock.ingest.times import Time
 from penstock.runtime.options import Options
-from penstock.runtime.sources import SourceDefinition
-from penstock.runtime.times import Time
 from penstock.session import Session, connect
 from penstock.session.commands import Commands
 from penstock.sql import parse
@@ -154,6 +154,7 @@ class Script:
     open: Open = local_session
 
     def without_kills(self) -> Script:
+        """The same operations in a process that is never killed."""
         return replace(self, operations=[o for o in self.operations if not isinstance(o, Kill)])
 
     def run(

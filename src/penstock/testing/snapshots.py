@@ -6,8 +6,7 @@ from collections import Counter
 from typing import Any, TypeAlias
 
 from penstock.element import BEGIN, hashable
-from penstock.runtime.reading import time_of
-from penstock.runtime.times import Time, shown, ticks
+from penstock.ingest.times import Time, shown, ticks, time_of
 from penstock.session import Session
 from penstock.session.commands import Commands
 from penstock.sql import parse

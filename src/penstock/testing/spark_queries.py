@@ -47,6 +47,8 @@ def bare(column: Column) -> str:
 
 @dataclass
 class SparkQueries(Queries):
+    """Draws queries that others read further: they have columns with names and kinds."""
+
     kinds: Sequence[str] = (*KINDS, *KINDS, *KINDS, ARRAY, STRUCT)
 
     def kind_in(self, scope: Scope) -> str:
@@ -181,7 +183,7 @@ class SparkQueries(Queries):
                     *("count(1)", "count(NULL)", "count(DISTINCT 1)", "count(DISTINCT NULL)"),
                     *(f"count_if({self.condition(scope, 1)})", f"sum({distinct}{of('INT')})"),
                     *(f"sum({distinct}{of(kind)})", f"count({distinct}{of(ARRAY)})", "sum(1L)"),
-                    f"count({distinct}struct({a}, {c}))",
+                    *(f"count({distinct}struct({a}, {c}))", f"try_sum({distinct}{of(kind)})"),
                 ]
             case "DOUBLE":
                 number = of(self.rng.choice(("INT", "DOUBLE", "BIGINT")))
@@ -189,6 +191,7 @@ class SparkQueries(Queries):
                 choices += [
                     *(f"percentile_cont{ordered}", f"percentile_disc{ordered}"),
                     *(f"percentile({number}, {share})", f"avg({distinct}{number})"),
+                    f"try_avg({distinct}{number})",
                     *(f"{function}({of('INT')})" for function in ("stddev", "variance", "std")),
                     *(f"{function}({of('INT')})" for function in ("stddev_pop", "var_samp")),
                     *(f"mean({number})", f"median({number})", f"max({distinct}{of(kind)})"),

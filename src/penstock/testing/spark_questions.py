@@ -18,6 +18,8 @@ LONGEST = 420
 
 @dataclass
 class SparkQuestions(SparkQueries):
+    """Draws whole questions: queries that nothing reads further."""
+
     def question(self) -> Query:
         """A query that nothing reads further; not a long one, so that many can be asked."""
         while True:

@@ -16,14 +16,14 @@ import pyarrow as pa
 
 from penstock.algebra.plan import Node
 from penstock.errors import PlanError
-from penstock.memory.asking import scene_of
-from penstock.memory.prefixes import Prefix, Row, prefix_of
+from penstock.memory.api import context_of
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding.local_analyser import LocalAnalyser
 from penstock.testing.local_session import local_session
+from penstock.testing.prefixes import Prefix, Row, prefix_of
 
 STATE = ("lane ", "view ", "base ")
 """How the names of areas begin that hold input yet to be read, and answers."""
@@ -31,7 +31,7 @@ STATE = ("lane ", "view ", "base ")
 
 def witness_of(sql: str, sources: Mapping[str, str], size: int) -> Prefix:
     """Rows that a query of unbounded memory must all remember, and rows that show it did."""
-    scene = scene_of(sources)
+    scene = context_of(sources)
     found = prefix_of(_plan(sql, sources), scene.declared, size)
     if found is None:
         raise PlanError("There is no witness: the query is bounded, or the theory cannot tell.")
@@ -78,7 +78,7 @@ def _kept(db: Session) -> int:
 
 def _plan(sql: str, sources: Mapping[str, str]) -> Node:
     (statement,) = parse(sql)
-    plan = scene_of(sources).plan(statement) if isinstance(statement, s.Query) else None
+    plan = context_of(sources).plan(statement) if isinstance(statement, s.Query) else None
     if plan is None:
         raise PlanError("Only a query has a witness. Write a SELECT.")
     return plan

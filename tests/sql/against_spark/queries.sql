@@ -38,6 +38,14 @@ SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY d DESC) AS c FROM a;
 SELECT percentile_cont(0.3) WITHIN GROUP (ORDER BY v DESC) AS c FROM a;
 SELECT percentile(v, 0.3) AS c, median(v) AS d FROM a;
 SELECT avg(d) AS a, sum(d) AS b, max(d) AS c FROM a;
+SELECT try_sum(v) AS c, try_avg(v) AS d, try_sum(DISTINCT d) AS f, try_avg(d) AS g FROM a;
+SELECT k, try_sum(9223372036854775800 + v) AS c, TRY_SUM(d) FILTER (WHERE t > 2) AS f FROM a GROUP BY k;
+SELECT try_sum(CAST(v AS DECIMAL(38, 0)) * 9999999999999999999999999999999999999) AS c FROM a;
+SELECT try_sum(v) AS c, try_avg(d) AS f FROM e JOIN a ON e.k = a.k;
+-- REFUSED
+SELECT try_sum(s) AS c FROM a;
+-- REFUSED
+SELECT try_avg(v, t) AS c FROM a;
 SELECT stddev(v) AS a, var_pop(v) AS b FROM a WHERE k = 2;
 SELECT sort_array(collect_set(k)) AS a, sort_array(collect_list(v)) AS b FROM a;
 SELECT any_value(k) AS a FROM a WHERE k = 1;

@@ -324,3 +324,75 @@ SELECT DISTINCT STREAMED a FROM s
 == SQL (line 1, position 17) ==
 SELECT DISTINCT STREAMED a FROM s
                 ^^^^^^^^
+
+==== a condition after LIMIT
+SELECT a FROM s LIMIT 1 WHERE a = 1
+----
+[PARSE_SYNTAX_ERROR] WHERE stands before LIMIT. Change their order; or, for a WHERE of what LIMIT leaves, write SELECT * FROM (... LIMIT ...) WHERE ... SQLSTATE: 42601
+== SQL (line 1, position 25) ==
+SELECT a FROM s LIMIT 1 WHERE a = 1
+                        ^^^^^
+
+==== groups after HAVING
+SELECT a FROM s HAVING a = 1 GROUP BY a
+----
+[PARSE_SYNTAX_ERROR] GROUP BY stands before HAVING. Change their order; or, for a GROUP BY of what HAVING leaves, write SELECT * FROM (... HAVING ...) GROUP BY ... SQLSTATE: 42601
+== SQL (line 1, position 30) ==
+SELECT a FROM s HAVING a = 1 GROUP BY a
+                             ^^^^^^^^
+
+==== a condition after an order in a query in FROM
+SELECT * FROM (SELECT a FROM s ORDER BY a WHERE a = 1)
+----
+[PARSE_SYNTAX_ERROR] WHERE stands before ORDER BY. Change their order; or, for a WHERE of what ORDER BY leaves, write SELECT * FROM (... ORDER BY ...) WHERE ... SQLSTATE: 42601
+== SQL (line 1, position 43) ==
+SELECT * FROM (SELECT a FROM s ORDER BY a WHERE a = 1)
+                                          ^^^^^
+
+==== a limit before a window
+SELECT sum(a) OVER w FROM s LIMIT 3 WINDOW w AS (ORDER BY a)
+----
+[PARSE_SYNTAX_ERROR] WINDOW stands before LIMIT. Change their order; or, for a WINDOW of what LIMIT leaves, write SELECT * FROM (... LIMIT ...) WINDOW ... SQLSTATE: 42601
+== SQL (line 1, position 37) ==
+SELECT sum(a) OVER w FROM s LIMIT 3 WINDOW w AS (ORDER BY a)
+                                    ^^^^^^
+
+==== a key after WITH ROLLUP
+SELECT a, b FROM s GROUP BY a WITH ROLLUP b
+----
+[PARSE_SYNTAX_ERROR] WITH ROLLUP is of all keys before it, and ends GROUP BY. Write GROUP BY a, ROLLUP(b, c). SQLSTATE: 42601
+== SQL (line 1, position 43) ==
+SELECT a, b FROM s GROUP BY a WITH ROLLUP b
+                                          ^
+
+==== a comma after WITH CUBE
+SELECT a, b FROM s GROUP BY a WITH CUBE, b
+----
+[PARSE_SYNTAX_ERROR] Found ',', expected an item before the comma. SQLSTATE: 42601
+== SQL (line 1, position 40) ==
+SELECT a, b FROM s GROUP BY a WITH CUBE, b
+                                       ^
+
+==== two words of grouping sets
+SELECT a, b FROM s GROUP BY a WITH ROLLUP WITH CUBE
+----
+[PARSE_SYNTAX_ERROR] WITH ROLLUP is of all keys before it, and ends GROUP BY. Write GROUP BY a, ROLLUP(b, c). SQLSTATE: 42601
+== SQL (line 1, position 43) ==
+SELECT a, b FROM s GROUP BY a WITH ROLLUP WITH CUBE
+                                          ^^^^
+
+==== a comma before the first key
+SELECT a FROM s GROUP BY , a
+----
+[PARSE_SYNTAX_ERROR] Found ',', expected an item before the comma. SQLSTATE: 42601
+== SQL (line 1, position 26) ==
+SELECT a FROM s GROUP BY , a
+                         ^
+
+==== a comma before the first column
+SELECT , a FROM s
+----
+[PARSE_SYNTAX_ERROR] Found ',', expected an item before the comma. SQLSTATE: 42601
+== SQL (line 1, position 8) ==
+SELECT , a FROM s
+       ^

@@ -10,11 +10,10 @@ import pyarrow as pa
 from penstock.algebra import aggregates
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.cardinality import ONE, Bound, Cardinalities, least
-from penstock.algebra.closing import Kind, Known, closes
+from penstock.algebra.closing import Kind, Known, closed_by_time, closes
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Offsets, Outputs
-from penstock.algebra.progress import closed_by_time
 from penstock.algebra.reference import Record, Reference, Relation, aggregated, picker
 from penstock.kinds import kind
 

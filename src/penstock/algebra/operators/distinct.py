@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 from penstock.algebra.cardinality import Bound, Cardinalities, least
-from penstock.algebra.closing import Kind, Known, closes
+from penstock.algebra.closing import Kind, Known, closed_by_time, closes
 from penstock.algebra.expr import Expr
 from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
-from penstock.algebra.progress import closed_by_time
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 

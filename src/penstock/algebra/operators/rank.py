@@ -8,12 +8,11 @@ from typing import Literal, Self, TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.cardinality import Bound, Cardinalities, least, rows_of_each
-from penstock.algebra.closing import Kind, Known, closes
+from penstock.algebra.closing import Kind, Known, closed_by_time, closes
 from penstock.algebra.expr import Expr, columns
 from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Offsets, Outputs, listed
 from penstock.algebra.operators.sort_key import SortKey
-from penstock.algebra.progress import closed_by_time
 from penstock.algebra.reference import Record, Reference, Relation, directed, picker, sortable
 from penstock.kinds import kind
 

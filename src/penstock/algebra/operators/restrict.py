@@ -10,10 +10,9 @@ from typing import Self
 import pyarrow as pa
 
 from penstock.algebra.cardinality import Bound, Cardinalities, least
-from penstock.algebra.closing import ALWAYS, Kind, Known, final_from, latest
+from penstock.algebra.closing import ALWAYS, Kind, Known, final_from, latest, span
 from penstock.algebra.expr import Expr, columns, read, substitute
 from penstock.algebra.operators.node import Node, Offsets, OneInput, Outputs
-from penstock.algebra.progress import span
 from penstock.algebra.reference import Record, Reference, Relation, function_of
 from penstock.algebra.times import most_offset, shifted
 from penstock.kinds import kind

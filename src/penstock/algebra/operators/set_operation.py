@@ -9,11 +9,9 @@ from typing import Literal, Self, TypeAlias
 import pyarrow as pa
 
 from penstock.algebra.cardinality import Bound, Cardinalities, all_of, least
-from penstock.algebra.closing import OPPOSITE, Kind, Known, closes, latest
-from penstock.algebra.expr import Expr
+from penstock.algebra.closing import OPPOSITE, Kind, Known, closes, in_common, latest
+from penstock.algebra.expr import Expr, renamed
 from penstock.algebra.operators.node import Node, Offsets, Outputs, require_same_types
-from penstock.algebra.positions import renamed
-from penstock.algebra.progress import in_common
 from penstock.algebra.reference import Reference, Relation
 from penstock.kinds import kind
 

@@ -9,6 +9,8 @@ from penstock.record import Direction
 @kind("sort key")
 @dataclass(frozen=True)
 class SortKey:
+    """A column to sort by, with its direction and the place of NULLs."""
+
     column: str
     descending: bool = False
     nulls_first: bool = True

@@ -7,12 +7,10 @@ from typing import Self
 import pyarrow as pa
 
 from penstock.algebra.cardinality import Bound, Cardinalities, all_of
-from penstock.algebra.closing import Kind, Known, latest
-from penstock.algebra.expr import Expr
+from penstock.algebra.closing import Kind, Known, in_common, latest
+from penstock.algebra.expr import Expr, renamed
 from penstock.algebra.operators.map import only
 from penstock.algebra.operators.node import Node, Offsets, Outputs, require_same_types
-from penstock.algebra.positions import renamed
-from penstock.algebra.progress import in_common
 from penstock.algebra.reference import Reference, Relation, summed
 from penstock.kinds import kind
 

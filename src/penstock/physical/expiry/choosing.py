@@ -52,6 +52,8 @@ class Seen:
 
 
 class Chooser:
+    """Chooses, before each step, which adaptive joins get negative tuples."""
+
     def __init__(self) -> None:
         self._program: Program | None = None
         self._readers: dict[int, int] = {}

@@ -135,6 +135,8 @@ class Planner:
 
 
 class Negative(Planner):
+    """Tuples that leave their window are told by negative ones, to every operator above."""
+
     def _again(self, operator: Operator, inputs: Sequence[Operator]) -> Operator:
         match operator.work:
             case InnerJoin() as join if any(map(may_end, inputs)):
@@ -150,6 +152,8 @@ class Negative(Planner):
 
 
 class Adaptive(Planner):
+    """Joins that can be told by negative tuples, or not, from step to step."""
+
     def root(self, operator: Operator) -> Operator:
         return self._of(operator)
 
@@ -166,6 +170,8 @@ def _carries(operator: Operator) -> bool:
 
 
 class WithMessages(Negative):
+    """Negative tuples, but a join finds what it made of a tuple instead of joining again."""
+
     def _again(self, operator: Operator, inputs: Sequence[Operator]) -> Operator:
         match operator.work:
             case InnerJoin() as join if any(map(may_end, inputs)):
@@ -214,6 +220,8 @@ def _has_messages(operator: Operator) -> bool:
 
 
 class InputTriggered(Planner):
+    """Operators notice what has expired when the next tuple comes."""
+
     def _again(self, operator: Operator, inputs: Sequence[Operator]) -> Operator:
         match operator.work:
             case Coalescing():  # what it joins depends on what comes together

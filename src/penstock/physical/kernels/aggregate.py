@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
-from penstock.algebra.aggregates import AggregateCall, result_type
+from penstock.algebra.aggregates import SUMS, AggregateCall, result_type
 from penstock.algebra.expr import Expr
 from penstock.algebra.times import shifted
 from penstock.element import BEGIN, INF, Elements, concat
@@ -63,6 +63,8 @@ from penstock.state.run import AreaSpec
 @operator("groups")
 @dataclass(frozen=True)
 class GroupAggregate:
+    """The aggregate calls of each group of `keys`; `until` says when a group is closed."""
+
     input: pa.Schema
     keys: tuple[str, ...]
     calls: tuple[AggregateCall, ...]
@@ -287,7 +289,7 @@ class GroupAggregate:
         values: Mapping[ValueSource, Values],
     ) -> pa.Array:
         kind = self.schema.field(call.name).type
-        if call.function in aggregate_sums.FUNCTIONS:
+        if call.function in SUMS:
             argument = self.input.field(call.args[0]).type if call.args else None
             return aggregate_sums.finish(call, kind, argument, sums, count)
         return aggregate_values.finish(call, kind, values[ValueSource.of(call)])

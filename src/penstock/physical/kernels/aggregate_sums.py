@@ -14,14 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import record
-from penstock.algebra.aggregates import VARIANCES, AggregateCall
+from penstock.algebra.aggregates import SUMS, VARIANCES, AggregateCall
 from penstock.element import Elements
+from penstock.errors import ArithmeticOverflowError
 from penstock.kinds import kind
 from penstock.physical import exact
 from penstock.physical.exact import Doubles
 from penstock.record import Ints, Mask
-
-FUNCTIONS = ("count", "sum", "avg", *VARIANCES)
 
 _NOISE = 2.0**-102
 
@@ -29,6 +28,8 @@ _NOISE = 2.0**-102
 @kind("summed")
 @dataclass(frozen=True, slots=True)
 class Source:
+    """What a sum is of: a column or the rows, where a condition holds, each value once or not."""
+
     column: str | None
     where: str | None
     distinct: bool
@@ -71,8 +72,8 @@ def sources(calls: Iterable[AggregateCall]) -> dict[Source, set[str]]:
     """What these calls sum, and the functions that ask for it."""
     wanted: dict[Source, set[str]] = {}
     for call in calls:
-        if call.function in FUNCTIONS:
-            wanted.setdefault(Source.of(call), set()).add(call.function)
+        if call.function in SUMS:
+            wanted.setdefault(Source.of(call), set()).add(call.plain)
     return wanted
 
 
@@ -122,17 +123,24 @@ def finish(
     if call.function in VARIANCES:
         return _variance(call.function, source, sums, count)
     limbs = _limbs(sums, f"{source} sum")
-    if call.function == "avg":
+    if call.plain == "avg":
         divisor = np.where(none, 1, count)
         if not pa.types.is_decimal(kind):
             return pa.array(exact.to_doubles(limbs, rows) / divisor, mask=none)
         limbs = exact.divided(limbs, rows, 10 ** (kind.scale - argument.scale), divisor)
     if pa.types.is_floating(kind):
         return pa.array(exact.to_doubles(limbs, rows), mask=none)
-    what = f"{call.function}({source})"
     if pa.types.is_decimal(kind):
-        return _nulled(exact.to_decimals(limbs, rows, kind, what), none)
-    return pa.array(exact.to_ints(limbs, rows, what), mask=none)
+        column, beyond = exact.to_decimals(limbs, rows, kind)
+    else:
+        values, beyond = exact.to_ints(limbs, rows)
+        column = pa.array(values)
+    if call.plain == call.function and beyond.any():
+        raise ArithmeticOverflowError(
+            f"{call.function}({source}): the result does not fit {kind}; cast to a wider type, or "
+            f"write try_{call.function}, which is NULL then"
+        )
+    return _nulled(column, none | beyond)
 
 
 def _variance(function: str, source: Source, sums: Mapping[str, Ints], count: Ints) -> pa.Array:

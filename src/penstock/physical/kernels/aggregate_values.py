@@ -17,11 +17,18 @@ import numpy as np
 import pyarrow as pa
 
 from penstock import sorting
-from penstock.algebra.aggregates import CHOICES, DISCRETE, LISTS, PERCENTILES, TIMED, AggregateCall
+from penstock.algebra.aggregates import (
+    CHOICES,
+    DISCRETE,
+    LISTS,
+    PERCENTILES,
+    SUMS,
+    TIMED,
+    AggregateCall,
+)
 from penstock.element import Elements, running_sum
 from penstock.physical import exact
 from penstock.physical.kernel import Timeline
-from penstock.physical.kernels.aggregate_sums import FUNCTIONS as SUMS
 from penstock.physical.kernels.aggregate_sums import Source
 from penstock.physical.kernels.extremes import Extremes, value_codes
 from penstock.physical.order_statistics import extremes, kth

@@ -37,6 +37,8 @@ _WEIGHTS: dict[ChangeKind, Callable[[Ints], Ints]] = {
 @operator("change stream")
 @dataclass(frozen=True)
 class ChangeStream:
+    """The changes of one kind, each valid from its time on; `time` names a column that holds it."""
+
     input: pa.Schema
     key: tuple[str, ...]
     kind: ChangeKind = "inserted"

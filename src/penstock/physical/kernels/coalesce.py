@@ -23,6 +23,8 @@ from penstock.record import Ints, Mask
 @operator("coalescing")
 @dataclass(frozen=True)
 class Coalescing:
+    """Joins equal records whose validities meet, to at most a length of `limit`."""
+
     limit: int
 
     def schema(self, *inputs: pa.Schema) -> pa.Schema:

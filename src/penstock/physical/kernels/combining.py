@@ -37,6 +37,8 @@ def can_combine(calls: tuple[AggregateCall, ...]) -> bool:
 @operator("combine")
 @dataclass(frozen=True)
 class Combine:
+    """Adds up rows of equal keys and times before they are exchanged."""
+
     keys: tuple[str, ...]
     calls: tuple[AggregateCall, ...]
 

@@ -27,6 +27,8 @@ from penstock.state.run import AreaSpec
 @operator("expire")
 @dataclass(frozen=True)
 class Expire(Scheduled):
+    """Passes tuples on without an end, and a negative one when their end has come."""
+
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:

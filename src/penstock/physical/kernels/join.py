@@ -36,6 +36,8 @@ _FEW = 4
 @operator("inner join")
 @dataclass(frozen=True)
 class InnerJoin:
+    """Pairs of records with equal keys, valid where both are; `keep_*`: until when one is kept."""
+
     left: pa.Schema
     right: pa.Schema
     left_key: tuple[str, ...]

@@ -61,6 +61,8 @@ WEIGHTS: dict[str, Weigh] = {
 @operator("multiplicity")
 @dataclass(frozen=True)
 class Multiplicity:
+    """Per record, a weight that is a function of the inputs' weights; `kind` names the function."""
+
     schema: pa.Schema
     kind: str
     until: Expr | None = None

@@ -23,6 +23,8 @@ from penstock.state.run import sorted_run
 @operator("netting join")
 @dataclass(frozen=True)
 class NettingJoin(InnerJoin):
+    """A join whose inputs take back tuples by negative ones, which meet the tuples they net."""
+
     def step(
         self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:

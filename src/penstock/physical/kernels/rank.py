@@ -47,6 +47,8 @@ from penstock.state.run import AreaSpec
 @operator("top rows")
 @dataclass(frozen=True)
 class TopRows:
+    """The first `limit` rows of each partition, with their `number` where it is asked for."""
+
     input: pa.Schema
     partition: tuple[str, ...]
     order: tuple[tuple[str, Direction], ...]

@@ -50,6 +50,8 @@ class Scheduled:
 @operator("restriction")
 @dataclass(frozen=True)
 class Restriction(Scheduled):
+    """Keeps each record from `start` until `end`, which are times of its own."""
+
     start: Expr | None
     end: Expr | None
     asked: bool = False
@@ -95,6 +97,8 @@ def beginning(schedule: Area, start: Expr | None, asked: bool, w0: int, w1: int)
 @operator("splitting")
 @dataclass(frozen=True)
 class Splitting(Scheduled):
+    """Cuts each validity into pieces of at most `size`."""
+
     size: int
 
     def step(

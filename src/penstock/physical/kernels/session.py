@@ -30,6 +30,8 @@ _START, _LAST = "__start", "__last"
 @operator("sessions")
 @dataclass(frozen=True)
 class Sessions:
+    """Gives each row the start and the end of its session, of rows at most `gap` apart."""
+
     input: pa.Schema
     partition: tuple[str, ...]
     gap: int

@@ -26,7 +26,7 @@ from penstock.server.changefeed import position_in
 from penstock.server.encoding import accepted, encoded
 from penstock.server.positions import Position
 from penstock.session import Session
-from penstock.session.describing import explained
+from penstock.session.descriptions import explained
 from penstock.session.published import (
     Reading,
     changes_from,

@@ -17,9 +17,20 @@ from penstock.sql.binding.context import Binding, Frame
 from penstock.sql.binding.scalars import RANKS, unwrapped
 from penstock.sql.dialect import Penstock
 
+
+class TrySum(exp.Expression, exp.AggFunc):
+    """`try_sum(x)`, which sqlglot does not know: NULL where the sum does not fit its type."""
+
+
+class TryAvg(exp.Expression, exp.AggFunc):
+    """`try_avg(x)`: NULL where the average does not fit its type."""
+
+
 PLAIN: dict[type[exp.Expr], str] = {
     exp.Sum: "sum",
     exp.Avg: "avg",
+    TrySum: "try_sum",
+    TryAvg: "try_avg",
     exp.Min: "min",
     exp.Max: "max",
     exp.Median: "median",
@@ -54,15 +65,17 @@ UNKNOWN = {
     *("bit_and", "bit_or", "bit_xor", "bitmap_construct_agg", "bitmap_or_agg", "bitmap_and_agg"),
     *("count_min_sketch", "histogram_numeric", "hll_sketch_agg", "hll_union_agg", "kurtosis"),
     *("listagg", "mode", "regr_avgx", "regr_avgy", "regr_count", "regr_intercept", "regr_r2"),
-    *("regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "skewness", "string_agg", "try_avg"),
-    *("try_sum", "collect_top_k", "schema_of_variant_agg"),
+    *("regr_slope", "regr_sxx", "regr_sxy", "regr_syy", "skewness", "string_agg"),
+    *("collect_top_k", "schema_of_variant_agg"),
 }
-ANONYMOUS = {
+ANONYMOUS: dict[str, type[exp.Expr]] = {
     "any": exp.LogicalOr,
     "every": exp.LogicalAnd,
     "some": exp.LogicalOr,
     "mean": exp.Avg,
     "std": exp.Stddev,
+    "try_sum": TrySum,
+    "try_avg": TryAvg,
     "collect_set": exp.ArrayUniqueAgg,
 }
 

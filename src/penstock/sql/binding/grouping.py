@@ -47,6 +47,8 @@ class _Keys:
 
 
 class Grouping:
+    """Binds the GROUP BY and the aggregates of a SELECT."""
+
     def __init__(self, binding: Binding) -> None:
         self._b = binding
 

@@ -59,6 +59,8 @@ SET_KINDS: dict[tuple[type[exp.Expr], bool], SetKind] = {
 
 
 class QueryBinder:
+    """Binds a query and those in it, clause by clause."""
+
     def __init__(self, binding: Binding) -> None:
         self.b = binding
         self.relations = Relations(binding, self.bind)

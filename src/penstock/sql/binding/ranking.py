@@ -47,6 +47,8 @@ class _Over:
 
 
 class Ranking:
+    """Binds the functions OVER windows of a SELECT."""
+
     def __init__(self, binding: Binding) -> None:
         self._b = binding
 

@@ -39,6 +39,8 @@ PIPED = re.compile(r"__tmp\d+")
 
 
 class Relations:
+    """Binds the FROM of a SELECT: relations, joins, and the names they have."""
+
     def __init__(self, binding: Binding, bind_query: BindQuery) -> None:
         self._b = binding
         self._bind_query = bind_query

@@ -108,6 +108,8 @@ class _NotSimpleError(Exception):
 
 
 class Scalars:
+    """Binds scalar expressions; what is not known here is asked of Spark."""
+
     def __init__(self, analyser: Analyser, complaints: Complaints) -> None:
         self._analyser = analyser
         self._complaints = complaints
@@ -290,9 +292,10 @@ class Scalars:
             case exp.Coalesce(this=first, expressions=rest):
                 values = types.unified([part(first), *map(part, rest)])
                 return Call("coalesce", tuple(values), values[0].type) if values else None
-            case exp.Neg(this=this):
+            case exp.Neg(this=this) | exp.Abs(this=this):
                 value = part(this)
-                return Call("negative", (value,), value.type)
+                word = "negative" if isinstance(tree, exp.Neg) else "abs"
+                return Call(word, (value,), value.type)
             case exp.Cast(this=this, to=to) if isinstance(tree, exp.Cast | exp.TryCast):
                 wanted = self.named_type(to.sql(Penstock), to)
                 return types.widened(part(this), wanted)

@@ -18,7 +18,6 @@ from sqlglot import exp
 
 from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.expr import Column, Expr, Literal
-from penstock.algebra.keys import key_of
 from penstock.algebra.plan import Aggregate, Distinct, Equality, Join, Map, Node
 from penstock.sql.binding import joins
 from penstock.sql.binding.aggregates import (
@@ -304,7 +303,7 @@ def _is_one_aggregate(query: exp.Expr) -> bool:
 
 def _require_one_row(q: QueryBinder, answer: Answer, query: exp.Expr) -> None:
     domain = set(answer.plan.schema.names) - {column for _, column in answer.columns}
-    key = key_of(answer.plan)
+    key = answer.plan.unique_key()
     if key is None or not set(key) <= domain:
         q.b.complaints.unsupported(
             "This query as a value could have more than one row.",

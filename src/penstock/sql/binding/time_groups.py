@@ -60,6 +60,8 @@ def replaced(tree: exp.Expr, scope: Scope) -> exp.Expr:
 
 @dataclass(frozen=True)
 class TimeGroup:
+    """One `window(...)` or `session_window(...)` of a GROUP BY."""
+
     b: Binding
     tree: exp.Expr
 

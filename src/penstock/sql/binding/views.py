@@ -8,10 +8,9 @@ from dataclasses import dataclass
 import pyarrow as pa
 from sqlglot import exp
 
+from penstock.algebra.closing import with_closing
 from penstock.algebra.expr import Column
-from penstock.algebra.keys import key_of
 from penstock.algebra.plan import Map, Node, SortKey
-from penstock.rewrite.progress import with_closing
 from penstock.sql.binding.analyser import Analyser
 from penstock.sql.binding.catalog import Catalog
 from penstock.sql.binding.clauses import check_read
@@ -69,7 +68,7 @@ def bind_query(
         plan = as_stream(plan, query.output.value)
     if query.emit is Emit.FINAL:
         plan = final(plan, complaints, _order(query, names, complaints))
-    return BoundView(plan, key_of(plan), binding.constants)
+    return BoundView(plan, plan.unique_key(), binding.constants)
 
 
 def _order(query: Query, names: Sequence[str], complaints: Complaints) -> SortKey | None:
