@@ -13,6 +13,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SourceInfo:
+    """What a source is, and how far it has come."""
+
     name: str
     kind: str
     event_time: str | None
@@ -40,6 +42,8 @@ class ViewInfo:
 
 @dataclass(frozen=True)
 class Status:
+    """How far the service has come; `failures` are what does not go on."""
+
     version: int
     frontier: Time
     running: bool

@@ -38,6 +38,8 @@ _HEADERS = {
 
 
 class Guard:
+    """What stands before the application: it answers what may not pass."""
+
     def __init__(self, app: ASGIApp, settings: Settings, tokens: Tokens) -> None:
         self._app, self._settings, self._tokens = app, settings, tokens
 

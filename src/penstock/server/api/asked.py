@@ -91,6 +91,8 @@ FEW: int = _FEW_ROWS
 
 
 class Column(BaseModel):
+    """A column of a source or view, with its type as SQL names it."""
+
     name: str
     type: str
 

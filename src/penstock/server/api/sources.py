@@ -57,6 +57,8 @@ _BODY: dict[str, Any] = {
 
 
 class SourceModel(BaseModel):
+    """A source or table, and what has come of it."""
+
     name: str
     kind: Literal["source", "table"]
     columns: list[Column]
@@ -84,14 +86,20 @@ class Appended(BaseModel):
 
 
 class Where(BaseModel):
+    """Conditions on columns, joined by AND."""
+
     where: str = Field(examples=["auction IN (1001, 2004)"], max_length=100_000)
 
 
 class To(BaseModel):
+    """An event time: an integer, or as in 2026-01-31 12:00:00."""
+
     to: int | str = Field(examples=["2026-01-31 12:00:00"])
 
 
 class Done(BaseModel):
+    """What was done, as a sentence, and the version after it."""
+
     message: str
     version: int
 

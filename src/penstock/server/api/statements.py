@@ -39,6 +39,8 @@ CALLS_JAVA = frozenset({"reflect", "java_method", "try_reflect"})
 
 
 class Statements(BaseModel):
+    """Statements, separated by semicolons."""
+
     sql: str = Field(max_length=1_000_000, examples=["SELECT * FROM hot"])
     limit: int = Field(FEW, ge=0, le=MOST_ROWS, description="At most so many rows are told")
 

@@ -20,10 +20,14 @@ router = APIRouter(tags=["status"])
 
 
 class Alive(BaseModel):
+    """The process is up."""
+
     status: Literal["up"] = "up"
 
 
 class Ready(BaseModel):
+    """Whether the service takes rows and makes steps, and why not."""
+
     ready: bool
     reasons: list[str] = []
 

@@ -40,6 +40,8 @@ router = APIRouter(prefix="/v1/views", tags=["views"], dependencies=[TOKEN], res
 
 
 class ViewModel(BaseModel):
+    """What a view is, and how far it has come."""
+
     name: str
     columns: list[Column]
     key: list[str] | None = Field(description="No two rows of one time share these; None: no key")
@@ -53,10 +55,14 @@ class ViewModel(BaseModel):
 
 
 class Text(BaseModel):
+    """A text of several lines."""
+
     text: str
 
 
 class Memory(BaseModel):
+    """Whether a view fits in bounded memory, as EXPLAIN MEMORY tells."""
+
     bounded: bool
     text: str
 
