@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import socket
+import ssl
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect as websocket
 from websockets.typing import Origin
 
-from penstock.client import ServiceError
+from penstock.client import Client, ServiceError
 from penstock.errors import ArgumentError
 from penstock.server import Settings, Tokens, load_tokens
 from penstock.server.tokens import Role
@@ -245,6 +249,25 @@ def test_what_takes_too_long_is_told_and_no_more_is_begun_than_there_are_threads
         assert time.monotonic() - started < 10
         assert len(begun) == 1
         over.set()
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl to make certificates")
+def test_with_tls_plain_requests_and_foreign_clients_are_not_answered(tmp_path: Path) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    make = (
+        "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+    )
+    name = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(["openssl", *make.split(), *name], check=True, capture_output=True)
+    tls = {"tls_certificate": certificate, "tls_key": key, "tls_client_ca": certificate}
+    with served(tmp_path / "state", quick(**tls)) as api:
+        safe, context = api.url.replace("http:", "https:"), ssl.create_default_context()
+        context.load_verify_locations(certificate)
+        for url, verify in ((api.url, True), (safe, context)):
+            with pytest.raises(httpx.TransportError):
+                Client(url, verify=verify).status()
+        context.load_cert_chain(certificate, key)
+        assert Client(safe, verify=context).status().running
 
 
 def test_connections_have_a_number(tmp_path: Path) -> None:

@@ -154,6 +154,15 @@ def test_a_version_is_read_once_for_all(api: Served, monkeypatch: pytest.MonkeyP
     assert len(set(reads)) == len(reads)
 
 
+def test_a_position_before_the_first_step_is_one(api: Served) -> None:
+    first = next(api.client().view("hot").subscribe())
+    api.append(("a", 60, 1), ("b", 70, 2))
+    follower = Follower(api, "hot", after=first.position)
+    follower.comes_to(2)
+    assert [row["room"] for row in follower.changes] == ["a"]
+    follower.close()
+
+
 def test_heartbeats_tell_how_far_a_view_is(api: Served) -> None:
     follower = Follower(api, "hot", "now")
     api.db.source("readings").advance(50)

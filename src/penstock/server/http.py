@@ -56,7 +56,7 @@ class Server:
     def stop(self) -> None:
         """Those who follow views are told; other requests have some seconds to come to an end."""
         if self._service.loop is not None and self.is_alive:
-            asyncio.run_coroutine_threadsafe(self._service.stop(), self._service.loop).result()
+            asyncio.run_coroutine_threadsafe(self._service.stop(), self._service.loop).result(5.0)
         self._server.should_exit = True
         self._thread.join(self._settings.stop_seconds + 5.0)
         self._service.close()

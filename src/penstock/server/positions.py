@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from penstock.element import INF
+from penstock.element import BEGIN, INF
 from penstock.errors import PlanError
 from penstock.session.published import CommittedView
 
@@ -35,7 +35,7 @@ def position_of(text: str, view: CommittedView, identity: str) -> Position:
     found = _FORM.fullmatch(text)
     if found is not None:
         frontier = int(found[2])
-        if -INF <= frontier <= INF:
+        if BEGIN <= frontier <= INF:
             return Position(int(found[1]), frontier, found[3])
     elif _VERSION.fullmatch(text):
         version = int(text)
