@@ -40,6 +40,7 @@ ROWS = (
     ("runtime",),
     ("directory",),
     ("session",),
+    ("server", "client"),
     ("cli", "ui", "testing"),
     ("__main__",),
 )

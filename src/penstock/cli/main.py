@@ -94,6 +94,38 @@ def run(
                 click.echo()
 
 
+@main.command(short_help="Serve a pipeline over HTTP.")
+@click.argument("files", nargs=-1, required=True, type=EXAMPLE_FILE)
+@click.option("--path", type=DIRECTORY, required=True, help="The state directory.")
+@click.option("--config", type=EXAMPLE_FILE, envvar="PENSTOCK_CONFIG", help="Settings, in TOML.")
+@click.option("--host", help="Where to listen; 127.0.0.1. Anything else needs a token.")
+@click.option("--port", type=int, help="The port; 8420. 0 chooses one.")
+@click.option("--read-token-file", type=EXAMPLE_FILE, help="The token of those who may read.")
+@click.option("--admin-token-file", type=EXAMPLE_FILE, help="The token of those who may do all.")
+@click.option("--tls-certificate", type=EXAMPLE_FILE, help="A chain of certificates, in PEM.")
+@click.option("--tls-key", type=EXAMPLE_FILE, help="Its private key, in PEM.")
+@click.option("--log-format", type=click.Choice(["text", "json"]), help="Lines, or JSON lines.")
+@click.option("--allow-drop", is_flag=True, help="Rows that are kept may be dropped.")
+def serve(
+    files: Sequence[Path], path: Path, config: Path | None, allow_drop: bool, **flags: object
+) -> None:
+    """Serve what pipeline files say there is in a directory, until Ctrl-C or SIGTERM.
+
+    The files are applied as by penstock run --path. Sources, views, their changes and metrics are
+    then at http://127.0.0.1:8420. Every setting is also one of a TOML file and, in capitals after
+    PENSTOCK_, of the environment: flags are stronger than the environment, and that than the file.
+
+    \b
+    penstock serve examples/auction.sql --path state
+    curl http://127.0.0.1:8420/v1/views
+    """
+    from penstock.cli import serving
+    from penstock.cli.stopping import Stop
+
+    with Stop().heeded() as stop:
+        serving.serve(files, path, allow_drop, config, flags, stop)
+
+
 @main.command(short_help="What running files would change.")
 @click.argument("files", nargs=-1, required=True, type=EXAMPLE_FILE)
 @click.option("--path", type=DIRECTORY, required=True, help="The state directory.")

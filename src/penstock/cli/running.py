@@ -46,7 +46,12 @@ class Runner:
         self._step(db)
 
     def roll_out(self, db: Session, files: Sequence[Path], allow_drop: bool) -> None:
-        """Files that say what there is in a directory: what is another way there is changed."""
+        """Files that say what there is in a directory, which is then kept up to date."""
+        self.apply(db, files, allow_drop)
+        self._step(db)
+
+    def apply(self, db: Session, files: Sequence[Path], allow_drop: bool) -> None:
+        """What files say there is in a directory: what is another way there is changed."""
         statements = statements_of(files, self.as_json)
         with errors_in(files, self.as_json):
             is_new = not db.engine.definitions
@@ -58,7 +63,6 @@ class Runner:
                 change, statement = step.change, step.statement
                 text = change.statement if change is not None else getattr(statement, "text", "")
                 self._carry_out(db, text, partial(rollout.carry_out, step))
-        self._step(db)
 
     def _tell(self, plan: PipelinePlan) -> None:
         if self.as_json:

@@ -366,6 +366,11 @@ class Session:
         finally:
             self._sinks.stop()
 
+    @property
+    def is_running(self) -> bool:
+        """Whether steps are made in the background."""
+        return self._runner.running
+
     def failures(self) -> dict[str, str]:
         """What does not go on, and why: views, sinks, sources with a feed, steps."""
         found = failed_views(self._engine) | failed_sources(self.attachments.queries)

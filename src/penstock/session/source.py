@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from penstock.boundary import public
 from penstock.element import INF
@@ -15,8 +15,8 @@ from penstock.output.readers import Reading, read_view
 from penstock.runtime.engine import Engine
 from penstock.runtime.places import rows_file
 from penstock.runtime.runner import Runner
+from penstock.session.text_rows import TextForm, rows_in
 from penstock.state.producers import BatchId
-from penstock.state.run import AreaSpec
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from penstock.ingest.rows import Rows
     from penstock.session.session import Session
+
+Aside: TypeAlias = Literal["late", "rejected"]
 
 
 @public
@@ -47,6 +49,19 @@ class Source:
         """
         self._runner.check()
         report = self._received(rows, None if batch is None else BatchId.parse(batch))
+        return self._told(report)
+
+    def append_text(self, data: bytes, form: TextForm, batch: str | None = None) -> dict[str, Any]:
+        """One batch as a text: a line of JSON each, a document of JSON, or CSV with a header.
+
+        Records that cannot be read are rejected one by one, as those of files are.
+        """
+        self._runner.check()
+        known = None if batch is None else BatchId.parse(batch)
+        rows, rejected = rows_in(data, form, self._engine.source(self.name).given, batch or "text")
+        return self._told(self._engine.receive_table(self.name, rows, known, rejected))
+
+    def _told(self, report: IngestReport) -> dict[str, Any]:
         if report.duplicate:
             return {"accepted": 0, "late": 0, "duplicate": 1}
         self._runner.wake(report.accepted)
@@ -90,15 +105,18 @@ class Source:
 
     def late(self) -> DataFrame:
         """The rows that came too late or without a time, where the source keeps them."""
-        return self._kept_aside(late_area(self._engine.source(self.name)))
+        return self._kept_aside("late")
 
     def rejected(self) -> DataFrame:
         """The records that could not be taken: text, file, position, reason, and when that was."""
-        self._engine.source(self.name)
-        return self._kept_aside(rejected_area(self.name))
+        return self._kept_aside("rejected")
 
-    def _kept_aside(self, area: AreaSpec) -> DataFrame:
+    def _kept_aside(self, what: Aside) -> DataFrame:
+        return read_view(self._session.spark, self.aside(what), self._engine.tasks)
+
+    def aside(self, what: Aside) -> Reading:
+        """What is to be read to have all rows that were not accepted."""
         definition = self._engine.source(self.name)
+        area = late_area(definition) if what == "late" else rejected_area(self.name)
         refs = self._engine.manifest.area(area.name).refs
-        everything = Reading("rows", area, refs, self._engine.runs, time_of([definition]))
-        return read_view(self._session.spark, everything, self._engine.tasks)
+        return Reading("rows", area, refs, self._engine.runs, time_of([definition]))

@@ -1,4 +1,4 @@
-"""The objects that a query reads, by name."""
+"""The objects that a query reads and the functions that it calls, by name."""
 
 from __future__ import annotations
 
@@ -18,3 +18,12 @@ def names_read(query: Query) -> list[str]:
         if isinstance(sync, exp.Expr):
             found[sync.name] = None
     return list(found)
+
+
+def functions_called(query: Query) -> frozenset[str]:
+    """Every function in a query, in small letters."""
+    return frozenset(
+        (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
+        for node in query.tree.walk()
+        if isinstance(node, exp.Func)
+    )

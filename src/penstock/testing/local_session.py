@@ -30,8 +30,19 @@ def local_session(directory: Path, options: Options | None = None) -> Session:
     return session
 
 
+class LocalContext:
+    """What a session wants of a SparkContext; there are no jobs that could be cancelled."""
+
+    def addJobTag(self, tag: str) -> None: ...  # noqa: N802
+    def removeJobTag(self, tag: str) -> None: ...  # noqa: N802
+    def cancelJobsWithTag(self, tag: str) -> None: ...  # noqa: N802
+
+
 class LocalSpark:
     """What a session wants of a SparkSession to receive rows and to read views."""
+
+    def __init__(self) -> None:
+        self.sparkContext = LocalContext()
 
     def range(self, start: int, end: int, step: int, partitions: int) -> LocalFrame:
         ids = range(start, end, step)
