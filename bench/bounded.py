@@ -71,8 +71,8 @@ def state_of(db: Session, query: str) -> Kept:
     refs = [
         ref
         for place in program.places
-        for name in place.areas
-        for ref in db.engine.manifest.area(name).refs
+        for name in place.state_tables
+        for ref in db.engine.manifest.state_table(name).refs
     ]
     return sum(ref.statistics.rows for ref in refs), sum(ref.statistics.bytes for ref in refs)
 

@@ -219,7 +219,7 @@ def _step(db: Session, run: Run, began: float, view: str | None) -> None:
     if progress is None:
         return
     own = {k: v for k, v in progress["state"].items() if not k.startswith(("view ", "base "))}
-    run.state.append(sum(area["rows"] for area in own.values()))
+    run.state.append(sum(state_table["rows"] for state_table in own.values()))
     if view is not None and run.first is None and db.view(view).snapshot().count():
         run.first = time.perf_counter() - began
 

@@ -111,16 +111,16 @@ class Host(LocalPipeline):
         self, i: int, operator: Operator, kernel: Kernel, given: list[Elements], w1: int
     ) -> tuple[Elements, float]:
         """What a kernel gives, and the seconds to compute it and to add to its state. To open its
-        areas and to compact them is the host's work, and not counted."""
-        areas = {spec.name: self.areas[i, spec.name] for spec in kernel.areas}
-        opened = {name: area.open(self.store) for name, area in areas.items()}
+        state tables and to compact them is the host's work, and not counted."""
+        state_tables = {spec.name: self.state_tables[i, spec.name] for spec in kernel.state_tables}
+        opened = {name: state_table.open(self.store) for name, state_table in state_tables.items()}
         started = time.process_time()
         result = kernel.step(opened, given, self._clocks.get(operator, BEGIN), w1)
         for name, write in result.writes.items():
-            areas[name].append(self.store, write, w1)
+            state_tables[name].append(self.store, write, w1)
         took = time.process_time() - started
-        for spec in kernel.areas:
-            areas[spec.name].compact(self.store, spec)
+        for spec in kernel.state_tables:
+            state_tables[spec.name].compact(self.store, spec)
         self._clocks[operator] = w1
         return result.out, took
 
@@ -128,8 +128,15 @@ class Host(LocalPipeline):
         """How many rows fall due that the operator has kept."""
         clock = self._clocks.get(operator, BEGIN)
         assert operator.kernel is not None
-        areas = [self.areas[i, spec.name] for spec in operator.kernel.areas if spec.order == "time"]
-        return sum(len(area.open(self.store).begun_between(clock, w1)) for area in areas)
+        state_tables = [
+            self.state_tables[i, spec.name]
+            for spec in operator.kernel.state_tables
+            if spec.order == "time"
+        ]
+        return sum(
+            len(state_table.open(self.store).begun_between(clock, w1))
+            for state_table in state_tables
+        )
 
     def _count(self, name: str, operator: Operator, given: Sequence[Elements], due: int) -> None:
         """Positive and negative tuples; an end that no positive tuple brought counts as one, and

@@ -119,11 +119,13 @@ def measure(spark: SparkSession, count: int, sharing: bool, rows: int, sensors: 
 
 
 def state_of(db: Session) -> tuple[int, int]:
-    """Rows and bytes of lanes, operators and views."""
+    """Rows and bytes of input buffers, operators and views."""
     progress = db.last_progress
     assert progress is not None
-    areas = progress["state"].values()
-    return sum(area["rows"] for area in areas), sum(area["bytes"] for area in areas)
+    state_tables = progress["state"].values()
+    return sum(state_table["rows"] for state_table in state_tables), sum(
+        state_table["bytes"] for state_table in state_tables
+    )
 
 
 def batch_of(step: int, rows: int, sensors: int) -> pa.Table:

@@ -101,7 +101,7 @@ def test_a_backup_that_is_torn_or_damaged_is_refused(full: Path, tmp_path: Path)
 def test_a_damaged_directory_has_no_backup(full: Path, tmp_path: Path) -> None:
     state = tmp_path / "state"
     shutil.copytree(full, state)
-    ref = read_manifest(state / "log").areas["view v"].refs[0]
+    ref = read_manifest(state / "log").state_tables["view v"].refs[0]
     path = state / "runs" / f"{ref.segment}.arrow"
     flip(path, ref.rows.offset + ref.rows.length // 2)
     with pytest.raises(StateError, match="checksum") as error:

@@ -23,7 +23,7 @@ import pytest
 
 import penstock
 from penstock.algebra import evaluate
-from penstock.directory.areas import Defined, references
+from penstock.directory.state_tables import Defined, references
 from penstock.errors import DivisionByZeroError, PlanError, StateError
 from penstock.runtime.options import Options
 from penstock.session import Session
@@ -310,7 +310,7 @@ class Life:
                     each |= {name: each[name][0] for name in self.db.engine.views}
             assert found == right
         manifest = self.db.engine.manifest
-        assert manifest.areas.keys() <= Defined.by(manifest).specs(manifest).keys()
+        assert manifest.state_tables.keys() <= Defined.by(manifest).specs(manifest).keys()
 
 
 def lived(scratch: Path, seed: int, steps: int = STEPS) -> Life:

@@ -34,7 +34,7 @@ def test_it_says_what_it_would_do_and_does_it(old: Path, tmp_path: Path) -> None
     planned = penstock.upgrade(state, dry_run=True)
     assert content(state) == before
     assert (planned.before, planned.after, planned.done, planned.is_needed) == (2, 3, False, True)
-    assert planned.renamed.keys() <= read_manifest(state / "log").areas.keys()
+    assert planned.renamed.keys() <= read_manifest(state / "log").state_tables.keys()
     done = penstock.upgrade(state)
     assert done == replace(planned, done=True)
     found = penstock.verify(state)

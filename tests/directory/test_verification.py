@@ -12,12 +12,12 @@ from random import Random
 import pytest
 
 import penstock
-from penstock.directory.areas import references
+from penstock.directory.state_tables import references
 from penstock.errors import PlanError
 from penstock.ingest.checkpoints import has_its_checksum
 from penstock.state.log import Log, read_manifest
 from penstock.state.manifest import Action, Changed, Delivered, Published, Received, SourceState
-from penstock.state.store import RunRef, Stretch
+from penstock.state.store import ByteRange, RunReference
 from tests.directory.killed import opened, produce
 from tests.faults.damages import flip, prepare, settings
 from tests.golden.pipeline import HERE, unpacked
@@ -81,7 +81,7 @@ def committed(state: Path, *actions: Action) -> None:
     log.close()
 
 
-def other_statistics(ref: RunRef, **changes: object) -> RunRef:
+def other_statistics(ref: RunReference, **changes: object) -> RunReference:
     return replace(ref, statistics=replace(ref.statistics, **changes))  # type: ignore[arg-type]
 
 
@@ -120,31 +120,35 @@ def test_a_log_that_speaks_of_what_is_not_there(state: Path) -> None:
     ],
 )
 def test_a_reference_that_is_not_true_of_its_run(
-    change: Callable[[RunRef], RunRef], problem: str, state: Path
+    change: Callable[[RunReference], RunReference], problem: str, state: Path
 ) -> None:
-    area = read_manifest(state / "log").areas["view v"]
-    committed(state, Changed("view v", (change(area.refs[-1]),)))
+    state_table = read_manifest(state / "log").state_tables["view v"]
+    committed(state, Changed("view v", (change(state_table.refs[-1]),)))
     (told,) = found(state)
     assert problem in told[1]
 
 
 def test_a_run_in_the_place_of_another_is_noticed(state: Path) -> None:
     """Its bytes are whole and the log names them: they are of other columns or in no order."""
-    areas = read_manifest(state / "log").areas
-    lane = next(name for name in areas if name.startswith("lane ") and areas[name].refs)
-    groups = next(name for name in areas if name.endswith("/current") and areas[name].refs)
+    state_tables = read_manifest(state / "log").state_tables
+    input_buffer = next(
+        name for name in state_tables if name.startswith("lane ") and state_tables[name].refs
+    )
+    groups = next(
+        name for name in state_tables if name.endswith("/current") and state_tables[name].refs
+    )
     committed(
         state,
-        Changed("input s", areas["input r"].refs[:1]),
-        Changed(lane, areas[groups].refs[:1]),
-        Changed(groups, areas["input s"].refs[:1]),
+        Changed("input s", state_tables["input r"].refs[:1]),
+        Changed(input_buffer, state_tables[groups].refs[:1]),
+        Changed(groups, state_tables["input s"].refs[:1]),
     )
     assert len(penstock.verify(state).problems) >= 3
 
 
 def test_damage_is_found_wherever_the_log_names_bytes(state: Path) -> None:
     """In each part of each file. Others are of runs that were merged since, or between two runs."""
-    parts: dict[Path, set[Stretch]] = {}
+    parts: dict[Path, set[ByteRange]] = {}
     for _, ref, _ in references(read_manifest(state / "log")):
         path = state / "runs" / f"{ref.segment}.arrow"
         parts.setdefault(path, set()).update((ref.index, ref.rows))
@@ -168,7 +172,7 @@ def test_damage_is_found_wherever_the_log_names_bytes(state: Path) -> None:
             assert {problem.file for problem in penstock.verify(state).problems} == damaged
 
 
-def _end(part: Stretch) -> int:
+def _end(part: ByteRange) -> int:
     return part.offset + part.length
 
 
@@ -190,7 +194,7 @@ def test_a_log_that_names_files_elsewhere(state: Path, tmp_path: Path) -> None:
     place = replace(read_manifest(state / "log").sources["r"], checkpoint="../../victim")
     committed(state, Received("r", place))
     assert "names a checkpoint" in str(found(state))
-    ref = read_manifest(state / "log").areas["view v"].refs[-1]
+    ref = read_manifest(state / "log").state_tables["view v"].refs[-1]
     committed(state, Changed("view v", (replace(ref, segment="../../victim"),)))
     with pytest.raises(penstock.StateError, match="names a file"):
         penstock.backup(state, tmp_path / "a" / "backup")

@@ -19,7 +19,7 @@ from penstock.physical.kernels.join import InnerJoin
 from penstock.physical.kernels.schedule import Restriction, Splitting
 from penstock.physical.kernels.sync import Synchronization
 from penstock.physical.lower import Graph, Operator
-from penstock.state.area import Area
+from penstock.state.state_table import StateTable
 from penstock.testing.local_runs import random_cuts, run_in_steps
 from penstock.testing.plan_snapshots import TIMES
 from penstock.testing.random_plans import Plans, random_plan
@@ -62,8 +62,8 @@ class Oracle:
 
 
 def in_one_step(kernel: Kernel, inputs: tuple[Elements, ...]) -> Elements:
-    areas = {spec.name: Area(spec) for spec in kernel.areas}
-    return kernel.step(areas, inputs, BEGIN, INF).out
+    state_tables = {spec.name: StateTable(spec) for spec in kernel.state_tables}
+    return kernel.step(state_tables, inputs, BEGIN, INF).out
 
 
 def noticed(*inputs: Elements) -> tuple[Elements, ...]:

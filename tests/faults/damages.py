@@ -23,7 +23,7 @@ from random import Random
 from typing import Any
 
 from penstock.directory import verify
-from penstock.directory.areas import references
+from penstock.directory.state_tables import references
 from penstock.errors import PenstockError, StateError
 from penstock.ingest import checkpoints
 from penstock.runtime import jobs, maintenance
@@ -198,7 +198,7 @@ DAMAGES: tuple[Damage, ...] = (
 
 
 def kinds_of_files(directory: Path) -> dict[str, list[Path]]:
-    """All files of a directory by what they hold; one with runs of several areas is of each.
+    """All files of a directory by what they hold; one with runs of several state tables is of each.
 
     Names of runs are random: they come in the order in which the log names them.
     """
@@ -211,9 +211,9 @@ def kinds_of_files(directory: Path) -> dict[str, list[Path]]:
             kind = "listed files" if path.parent.name == "0" and kind != "crc" else kind
             found.setdefault(kind, []).append(path)
     manifest = read_manifest(directory / "log")
-    for area, ref, _ in references(manifest):
+    for state_table, ref, _ in references(manifest):
         path = directory / "runs" / f"{ref.segment}.arrow"
-        kind = f"runs of {area.split(' ')[0]}"
+        kind = f"runs of {state_table.split(' ')[0]}"
         if path not in found.setdefault(kind, []):
             found[kind].append(path)
     published = [r for changes in manifest.changelogs.values() for e in changes for r in e.refs]

@@ -106,7 +106,7 @@ def limits_of_workers(jobs: SparkJobs) -> set[int]:
 
 
 def bytes_of(progress: dict[str, Any]) -> int:
-    return sum(area["bytes"] for area in progress["state"].values())
+    return sum(state_table["bytes"] for state_table in progress["state"].values())
 
 
 def on_disk(engine: Engine) -> int:

@@ -26,7 +26,7 @@ from penstock.runtime.spark import start_spark
 from penstock.session import Session
 from penstock.state import changelog
 
-RunRound: TypeAlias = Callable[..., jobs.Batches]
+RunStage: TypeAlias = Callable[..., jobs.Batches]
 
 
 def retrying_session(directory: Path, options: Options) -> Session:
@@ -39,7 +39,7 @@ def retrying_session(directory: Path, options: Options) -> Session:
 def cluster_session(directory: Path, options: Options) -> Session:
     """Two executors in processes of their own, one of which dies in the middle of each step.
 
-    From the second step on Spark checks what is sent between rounds, as it does by default.
+    From the second step on Spark checks what is sent between stages, as it does by default.
     """
     home = Path(tempfile.mkdtemp(prefix="spark-home-"))
     for folder in Path(pyspark.__file__).parent.iterdir():
@@ -65,13 +65,13 @@ def _replace(name: str, change: Callable[[Any], Any]) -> None:
     setattr(jobs, name, change(getattr(jobs, name)))
 
 
-def _fails_first(run_round: RunRound) -> RunRound:
-    def run(spec: StepSpec, round: int, task: int, batches: jobs.Batches) -> jobs.Batches:
+def _fails_first(run_stage: RunStage) -> RunStage:
+    def run(spec: StepSpec, stage: int, task: int, batches: jobs.Batches) -> jobs.Batches:
         context = TaskContext.get()
         first = context is not None and context.attemptNumber() == 0
-        if first and (round + task) % 2:
+        if first and (stage + task) % 2:
             raise RuntimeError("failed on purpose, before anything was done")
-        yield from run_round(spec, round, task, batches)
+        yield from run_stage(spec, stage, task, batches)
         if first:
             raise RuntimeError("failed on purpose, when all was done")
 
@@ -82,21 +82,21 @@ def _refuses_first(store_of: Callable[[Path], Any]) -> Callable[[Path], Any]:
     def refuse(directory: Path) -> Any:
         context = TaskContext.get()
         if context is not None and context.attemptNumber() == 0 and context.stageId() % 2 == 0:
-            raise RuntimeError("failed on purpose, in an ingest or a round")
+            raise RuntimeError("failed on purpose, in an ingest or a stage")
         return store_of(directory)
 
     return refuse
 
 
-def _kills_its_executor(run_round: RunRound, directory: Path) -> RunRound:
-    """In the last round of a step, once, when the other tasks are done: theirs is to stay.
+def _kills_its_executor(run_stage: RunStage, directory: Path) -> RunStage:
+    """In the last stage of a step, once, when the other tasks are done: theirs is to stay.
 
-    What the executor had to send from the first round is lost with it.
+    What the executor had to send from the first stage is lost with it.
     """
 
-    def run(spec: StepSpec, round: int, task: int, batches: jobs.Batches) -> jobs.Batches:
-        yield from run_round(spec, round, task, batches)
-        if round < spec.program.rounds - 1:
+    def run(spec: StepSpec, stage: int, task: int, batches: jobs.Batches) -> jobs.Batches:
+        yield from run_stage(spec, stage, task, batches)
+        if stage < spec.program.stages - 1:
             return
         done = [directory / f"task {i} in step to {spec.w1}" for i in range(spec.tasks)]
         if task > 0 or done[0].exists():

@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 import pytest
 
-from penstock.directory.areas import references
+from penstock.directory.state_tables import references
 from penstock.errors import StateError
 from penstock.runtime import jobs
 from penstock.state import changelog

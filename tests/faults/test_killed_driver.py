@@ -38,7 +38,7 @@ POINTS = (
     "penstock.state.store._ChecksummedPart.write",
     "penstock.state.changelog.merged",
     "penstock.state.compaction.merge",
-    "penstock.execution.task.RoundTask.run",
+    "penstock.execution.task.StageTask.run",
     "penstock.runtime.step_loop.StepLoop.step",
     "penstock.runtime.receiver.Receiver.receive_rows",
     "penstock.runtime.maintenance.Maintenance.collect_garbage",

@@ -41,7 +41,7 @@ POINTS = (
     "penstock.state.log.Log.commit",
     "penstock.state.store.SegmentWriter.write",
     "penstock.state.compaction.merge",
-    "penstock.execution.task.RoundTask.run",
+    "penstock.execution.task.StageTask.run",
     "penstock.runtime.step_loop.StepLoop.step",
     "penstock.runtime.receiver.Receiver.receive_rows",
     "penstock.runtime.maintenance.Maintenance.condense",
@@ -49,7 +49,7 @@ POINTS = (
     "penstock.testing.scripts.deliver",
 )
 ROUNDS, NEW = 9, 150
-"""Items of a round are bid for in this and the next, and are then closed, one by one."""
+"""Items of a stage are bid for in this and the next, and are then closed, one by one."""
 BROKEN = 1000
 """The increase of bids that come when their item is closed."""
 

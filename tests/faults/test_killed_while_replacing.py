@@ -49,7 +49,7 @@ POINTS = (
     "os.fsync",
     "penstock.state.log.Log.commit",
     "penstock.state.store.SegmentWriter.write",
-    "penstock.execution.task.RoundTask.run",
+    "penstock.execution.task.StageTask.run",
     "penstock.runtime.replacement.Building.advance",
     "penstock.runtime.replacement.Building.finished",
     "penstock.runtime.redefinition.differences",

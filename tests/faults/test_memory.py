@@ -19,7 +19,7 @@ from penstock.element import Elements, concat, consolidate
 from penstock.runtime.jobs import store_of
 from penstock.state import compaction
 from penstock.state.compaction import merge, merge_in_parts
-from penstock.state.run import AreaSpec, Order, sorted_run
+from penstock.state.run import Order, StateTableSpec, sorted_run
 from tests.faults.pipelines import BIDS
 
 pytestmark = pytest.mark.long
@@ -105,7 +105,7 @@ def test_differential_compaction_in_parts(
     seed: int, order: Order, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = Random(f"parts {seed}")
-    spec = AreaSpec(
+    spec = StateTableSpec(
         "area", BIDS.schema, rng.choice((("auction",), tuple(BIDS.schema.names))), order
     )
     frontier = rng.randrange(40)

@@ -22,8 +22,11 @@ STEPS = 8
 OPTIONS = Options(tasks=1, grace=0.0)
 KINDS = {
     *(".json", ".checkpoint", ".head", "offsets", "commits", "listed files", "metadata", "crc"),
-    *(f"runs of {area}" for area in ("lane", "groups", "top", "adaptive", "view", "base")),
-    *(f"runs of {area}" for area in ("changes", "input", "late", "rejected", "held")),
+    *(
+        f"runs of {state_table}"
+        for state_table in ("lane", "groups", "top", "adaptive", "view", "base")
+    ),
+    *(f"runs of {state_table}" for state_table in ("changes", "input", "late", "rejected", "held")),
 }
 
 

@@ -13,7 +13,7 @@ from penstock.execution.task import Report, StepSpec
 from penstock.execution.wire import unpacked_report
 from penstock.ingest.sources import Ingest, IngestReport
 from penstock.runtime.engine import Engine
-from penstock.runtime.jobs import run_round
+from penstock.runtime.jobs import run_stage
 from penstock.runtime.options import Options
 from penstock.session import Session
 from penstock.state import changelog
@@ -53,7 +53,7 @@ class RetriedJobs(LocalJobs):
 
     def step(self, spec: StepSpec) -> list[Report]:
         sent: list[pa.RecordBatch] = []
-        for round in range(spec.program.rounds):
+        for stage in range(spec.program.stages):
             arrived, sent = sent, []
             for task in range(spec.tasks):
                 mine = [batch for batch in arrived if batch.column(1)[0].as_py() == task]
@@ -61,7 +61,7 @@ class RetriedJobs(LocalJobs):
                 for last in (False, False, True):
                     self._writes_left = -1 if last else self._rng.randint(1, 4)
                     try:
-                        found = list(run_round(pickle.loads(copy), round, task, iter(mine)))
+                        found = list(run_stage(pickle.loads(copy), stage, task, iter(mine)))
                     except DiskError:
                         self.failures += 1
                         continue

@@ -67,7 +67,8 @@ def move_and_rename() -> int:
 
 
 def meetings() -> set[str]:
-    """The names of the kinds that are read or written, in files or for the names of areas."""
+    """The names of the kinds that are read or written, in files or for the names of state
+    tables."""
     from penstock.kinds import Kind
 
     met: set[str] = set()

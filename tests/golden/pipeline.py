@@ -237,8 +237,12 @@ def archive(session: Session, directory: Path, name: str) -> None:
 
 
 def merges(manifest: Manifest) -> list[str]:
-    """The areas that are being merged."""
-    return [name for name, area in manifest.areas.items() if any(ref.into for ref in area.refs)]
+    """The state tables that are being merged."""
+    return [
+        name
+        for name, state_table in manifest.state_tables.items()
+        if any(ref.into for ref in state_table.refs)
+    ]
 
 
 def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:

@@ -28,7 +28,7 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.calendar import DAY, Midnights
 from penstock.algebra.expr import Column
 from penstock.directory import verify
-from penstock.directory.areas import Defined
+from penstock.directory.state_tables import Defined
 from penstock.ingest.connectors import PortFeed, StreamFeed
 from penstock.ingest.sources import SourceDefinition
 from penstock.runtime.options import Options

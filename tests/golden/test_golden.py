@@ -59,7 +59,7 @@ def test_a_golden_directory_holds_every_kind_of_state(archive: Path, tmp_path: P
     manifest = read_manifest(unpacked(archive, tmp_path) / "state" / "log")
     kinds = {kind for each in manifest.definitions.values() for kind in nodes(each)}
     operators = {kind for needs in manifest.needs.values() for kind in needs.values()}
-    shared = Counter(area for needs in manifest.needs.values() for area in needs)
+    shared = Counter(state_table for needs in manifest.needs.values() for state_table in needs)
     if "rest" in archive.name:
         assert operators >= {"distinct product", "counted product", "restriction"}
         assert kinds >= {"midnights", "moment", "time points", "never", "in order", "split"}
@@ -73,7 +73,7 @@ def test_a_golden_directory_holds_every_kind_of_state(archive: Path, tmp_path: P
         assert kinds >= {"session", "row window", "changes", "set operation", "union"}
         assert manifest.producers.keys() == {"clicks", "prices"}
         assert manifest.failures.keys() == {"failing"}
-        assert any(name.startswith("held ") and a.refs for name, a in manifest.areas.items())
+        assert any(name.startswith("held ") and a.refs for name, a in manifest.state_tables.items())
         assert manifest.sources["clicks"].rejected
         return
     assert kinds >= {"join", "aggregate", "window", "distinct", "rank", "sync", "set operation"}
@@ -82,9 +82,11 @@ def test_a_golden_directory_holds_every_kind_of_state(archive: Path, tmp_path: P
     assert manifest.sinks.keys() == set(SINKS)
     assert merges(manifest)
     assert manifest.sources["bids"].late
-    if manifest.layout > 2:  # so far, no names of areas were in the log
+    if manifest.layout > 2:  # so far, no names of state tables were in the log
         assert operators >= {"groups", "top rows", "multiplicity", "synchronization"}
-        assert {area.split(" ")[0] for area, views in shared.items() if views > 1} >= {"lane"}
+        assert {
+            state_table.split(" ")[0] for state_table, views in shared.items() if views > 1
+        } >= {"lane"}
 
 
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.name.removesuffix(".tar.xz"))

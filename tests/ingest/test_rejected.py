@@ -255,4 +255,6 @@ def test_rejected_records_survive_and_go_with_their_source(db: Session) -> None:
     assert db.source("s").rejected().toArrow().num_rows == 1
     assert isinstance(db.source("s").rejected().toArrow().to_pylist()[0]["at"], date)
     db.drop("s")
-    assert not [area for area in db.engine.manifest.areas if "rejected" in area]
+    assert not [
+        state_table for state_table in db.engine.manifest.state_tables if "rejected" in state_table
+    ]

@@ -98,7 +98,7 @@ def seeded(what: str, seed: int) -> Iterator[Random]:
 
 @contextmanager
 def compaction_at_every_turn(switched_on: bool = True) -> Iterator[None]:
-    """Areas of two runs are compacted, as otherwise only large ones are."""
+    """State tables of two runs are compacted, as otherwise only large ones are."""
     with pytest.MonkeyPatch.context() as patch:
         if switched_on:
             patch.setattr(compaction, "FANS", (2,))

@@ -16,7 +16,7 @@ from penstock.execution.task import Merge
 from penstock.runtime import maintenance
 from penstock.runtime.jobs import Jobs, SparkJobs
 from penstock.state import compaction
-from penstock.state.store import RunRef
+from penstock.state.store import RunReference
 from penstock.testing.cases import can_lift, in_cases, lifted, with_shared_marks
 from penstock.testing.engine_runs import LocalJobs, run_on_engine
 from penstock.testing.local_runs import first_difference, random_cuts, run_in_steps
@@ -71,7 +71,7 @@ def test_oracle_engine_that_merges_little_by_little(
     monkeypatch.setattr(maintenance, "bytes_to_merge", lambda *_: 1000)
     unfinished = 0
 
-    def rest(self: Merge, into: str, since: int) -> Iterator[RunRef]:
+    def rest(self: Merge, into: str, since: int) -> Iterator[RunReference]:
         nonlocal unfinished
         for ref in _rest(self, into, since):
             unfinished += since > 0

@@ -50,10 +50,10 @@ def test_oracle_views_that_failed_and_go_on(
 
     def unlucky(self: Receiver, rows: Any, how: Any) -> Any:
         report = ingest(self, rows, how)
-        if how.lanes and jobs.rng.random() < 0.1:
-            lane = jobs.rng.choice(how.lanes).name
-            report.areas.pop(lane, None)
-            report.failures[lane] = Problem("no luck at arrival")
+        if how.input_buffers and jobs.rng.random() < 0.1:
+            input_buffer = jobs.rng.choice(how.input_buffers).name
+            report.state_tables.pop(input_buffer, None)
+            report.failures[input_buffer] = Problem("no luck at arrival")
         return report
 
     monkeypatch.setattr(Receiver, "_ingest", unlucky)

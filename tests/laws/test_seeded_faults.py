@@ -12,7 +12,7 @@ from penstock.physical import kernel
 from penstock.physical.kernel import Write
 from penstock.physical.kernels import aggregate, multiplicity, rank
 from penstock.record import Direction
-from penstock.state.area import Area
+from penstock.state.state_table import StateTable
 from penstock.testing.local_runs import assert_agrees_with_reference, assert_batch_invariant
 from penstock.testing.random_plans import Plans
 from tests.laws.nodes import NODES, seeded, streams_for
@@ -29,20 +29,22 @@ def check(node: str) -> None:
             assert_batch_invariant(plan, cases, rng)
 
 
-def ends_one_late(schedule: Area, delta: Elements, w0: int, w1: int) -> tuple[Elements, Write]:
+def ends_one_late(
+    schedule: StateTable, delta: Elements, w0: int, w1: int
+) -> tuple[Elements, Write]:
     late = np.where(delta.te < INF, delta.te + 1, delta.te)
     return kernel.due_changes(schedule, replace(delta, te=late), w0, w1)
 
 
 def ends_due_at_the_frontier_are_lost(
-    schedule: Area, delta: Elements, w0: int, w1: int
+    schedule: StateTable, delta: Elements, w0: int, w1: int
 ) -> tuple[Elements, Write]:
     changes, later = kernel.due_changes(schedule, delta, w0, w1)
     return changes, replace(later, elements=later.elements.where(later.elements.ts > w1))
 
 
 def retractions_are_lost(
-    schedule: Area, delta: Elements, w0: int, w1: int
+    schedule: StateTable, delta: Elements, w0: int, w1: int
 ) -> tuple[Elements, Write]:
     changes, later = kernel.due_changes(schedule, delta, w0, w1)
     return changes.where((changes.n > 0) | (changes.ts > w0)), later

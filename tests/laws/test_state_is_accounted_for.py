@@ -18,7 +18,7 @@ from penstock.algebra.streams import rstream
 from penstock.element import INF, Elements
 from penstock.state.compaction import merge
 from penstock.state.store import FileStore
-from penstock.testing.local_pipeline import LocalPipeline, StoredArea
+from penstock.testing.local_pipeline import LocalPipeline, StoredStateTable
 
 pytestmark = pytest.mark.long
 
@@ -80,9 +80,9 @@ def rows_of(rng: np.random.Generator, scan: p.Scan, w0: int, count: int) -> Elem
     return Elements(scan.schema, (pa.array(k), pa.array(v)), ts, endless, ones)
 
 
-def size(area: StoredArea) -> tuple[int, int]:
-    rows = sum(ref.statistics.rows for ref in area.refs)
-    return rows, sum(ref.statistics.bytes for ref in area.refs)
+def size(state_table: StoredStateTable) -> tuple[int, int]:
+    rows = sum(ref.statistics.rows for ref in state_table.refs)
+    return rows, sum(ref.statistics.bytes for ref in state_table.refs)
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -94,13 +94,13 @@ def test_rows_and_bytes_follow_what_is_alive(name: str) -> None:
     for i in range(STEPS):
         inputs = {scan.name: rows_of(rng, scan, i * STEP, RATE) for scan in scans}
         pipeline.step(inputs, (i + 1) * STEP)
-        for where, area in pipeline.areas.items():
-            rows, total = size(area)
+        for where, state_table in pipeline.state_tables.items():
+            rows, total = size(state_table)
             assert rows <= bound, f"{where} after step {i}"
             assert total <= BYTES_OF_A_ROW * bound, f"{where} after step {i}"
     for i in range(STEPS, STEPS + STEPS_AFTER_THE_END):
         pipeline.step({"r": rows_of(rng, R, i * STEP, 1)} if R in scans else {}, (i + 1) * STEP)
-    left = {where: size(area)[0] for where, area in pipeline.areas.items()}
+    left = {where: size(state_table)[0] for where, state_table in pipeline.state_tables.items()}
     assert name in LASTING or max(left.values(), default=0) <= SLACK, left
 
 
@@ -110,7 +110,7 @@ def test_of_rows_that_stay_only_the_extremes_are_kept() -> None:
     pipeline, rng = LocalPipeline(p.Aggregate(S, ("k",), tuple(named))), np.random.default_rng(1)
     for i in range(STEPS):
         pipeline.step({"s": rows_of(rng, S, i * STEP, RATE)}, (i + 1) * STEP)
-    for (_, name), stored in pipeline.areas.items():
+    for (_, name), stored in pipeline.state_tables.items():
         runs = stored.open(pipeline.store).runs
         kept = len(merge(stored.spec, runs, stored.frontier)) if runs else 0
         assert kept <= {"schedule": 0, "values v": 2 * 40}.get(name, 40), name
@@ -122,7 +122,7 @@ def test_files_go_with_the_runs(tmp_path: Path) -> None:
     for i in range(30):
         inputs = {scan.name: rows_of(rng, scan, i * STEP, RATE) for scan in (S, R)}
         pipeline.step(inputs, (i + 1) * STEP)
-        named = [ref for area in pipeline.areas.values() for ref in area.refs]
+        named = [ref for state_table in pipeline.state_tables.values() for ref in state_table.refs]
         assert len(list(tmp_path.iterdir())) == len(named)
 
 
@@ -136,6 +136,8 @@ def test_a_join_lets_rows_go_as_soon_as_they_can_meet_nobody() -> None:
     for i in range(STEPS):
         inputs = {scan.name: rows_of(rng, scan, i * STEP, RATE) for scan in (S, R)}
         pipeline.step(inputs, (i + 1) * STEP)
-        by_name = {name: size(area)[0] for (_, name), area in pipeline.areas.items()}
+        by_name = {
+            name: size(state_table)[0] for (_, name), state_table in pipeline.state_tables.items()
+        }
         assert by_name["left"] <= FACTOR * RATE * 25 // STEP + SLACK
         assert by_name["right"] == 0

@@ -100,8 +100,8 @@ def test_differential_with_and_without(name: str) -> None:
 
 def rows_in_state(pipeline: LocalPipeline) -> dict[tuple[int, str], int]:
     found = {
-        where: sum(ref.statistics.rows for ref in area.refs)
-        for where, area in pipeline.areas.items()
+        where: sum(ref.statistics.rows for ref in state_table.refs)
+        for where, state_table in pipeline.state_tables.items()
     }
     return {where: rows for where, rows in found.items() if rows}
 

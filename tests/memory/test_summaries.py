@@ -63,8 +63,12 @@ def run(plan: p.Node, streams: Mapping[str, Rows], cuts: Sequence[int]) -> tuple
 
 
 def kept(pipeline: LocalPipeline, store: MemoryStore) -> int:
-    opened = [area.open(store) for area in pipeline.areas.values()]
-    return sum(len(merge(area.spec, area.runs, area.frontier)) for area in opened if area.runs)
+    opened = [state_table.open(store) for state_table in pipeline.state_tables.values()]
+    return sum(
+        len(merge(state_table.spec, state_table.runs, state_table.frontier))
+        for state_table in opened
+        if state_table.runs
+    )
 
 
 def bound_of(plan: p.Node) -> int:
@@ -186,10 +190,10 @@ def state_after(plan: p.Node, streams: Mapping[str, Rows]) -> list[list[tuple[in
     scans = {node.name: node for node in plan.walk() if isinstance(node, p.Scan)}
     pipeline.step({n: Elements.of(s.schema, streams[n]) for n, s in scans.items()}, 100)
     found = []
-    for (_, name), area in pipeline.areas.items():
+    for (_, name), state_table in pipeline.state_tables.items():
         if name.startswith("input"):
-            opened = area.open(store)
-            x = merge(area.spec, opened.runs, area.frontier).elements
+            opened = state_table.open(store)
+            x = merge(state_table.spec, opened.runs, state_table.frontier).elements
             sums = [x.sums[name].tolist() for name in sorted(x.sums)]
             weights = zip(x.n.tolist(), *sums, strict=True)
             found.append(sorted((*r[0], *w) for r, w in zip(x.rows(), weights, strict=True)))

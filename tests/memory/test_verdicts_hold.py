@@ -97,8 +97,12 @@ def sizes_of_state(plan: p.Node, fresh: bool) -> tuple[int, int]:
 
 
 def kept(pipeline: LocalPipeline, store: MemoryStore) -> int:
-    opened = [area.open(store) for area in pipeline.areas.values()]
-    return sum(len(merge(area.spec, area.runs, area.frontier)) for area in opened if area.runs)
+    opened = [state_table.open(store) for state_table in pipeline.state_tables.values()]
+    return sum(
+        len(merge(state_table.spec, state_table.runs, state_table.frontier))
+        for state_table in opened
+        if state_table.runs
+    )
 
 
 def micros(time: datetime) -> int:

@@ -53,7 +53,11 @@ def test_steps_that_are_measured_leave_what_they_keep(
     assert len(timing.steps) == 3
     assert sum(timing.steps) <= timing.seconds
     with connect(tmp_path, spark, unbounded="allow") as db:
-        kept = [area.refs for name, area in db.engine.manifest.areas.items() if "join" in name]
+        kept = [
+            state_table.refs
+            for name, state_table in db.engine.manifest.state_tables.items()
+            if "join" in name
+        ]
     assert len(kept) == 2
     assert all(kept)
 

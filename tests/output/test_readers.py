@@ -97,7 +97,7 @@ def test_windows_of_changes_add_up_and_runs_left_out_do_not_matter(
     *_, engine = runs(seed, tmp_path)
     for name in VIEWS:
         view, added = view_of(engine, name), Counter[tuple[Any, ...]]()
-        assert view.area == engine.program.view_areas[name]
+        assert view.state_table == engine.program.view_state_tables[name]
         every = tuple(ref for entry in view.publications for ref in entry.refs)
         for entry in view.publications:
             reading = view.changes(entry.w0, entry.w1)

@@ -36,10 +36,10 @@ class Stream:
             e for e, *_ in self.pipeline.step({self.scan.name: x}, self.time, said).rows()
         )
 
-    def state(self, area: str) -> list[Any]:
+    def state(self, state_table: str) -> list[Any]:
         """What an operator keeps, once what it need not is gone."""
         self.slice()
-        (found,) = [a for (_, name), a in self.pipeline.areas.items() if name == area]
+        (found,) = [a for (_, name), a in self.pipeline.state_tables.items() if name == state_table]
         return sorted(e for e, *_ in found.open(self.pipeline.store).needed().rows())
 
 

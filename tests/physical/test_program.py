@@ -22,7 +22,7 @@ def test_equal_plans_that_were_read_from_a_log_share_their_operators(value: floa
     outputs = (("a", Column("a", pa.int64())), ("x", Literal(value, pa.float64())))
     written = codec.encode(Distinct(Map(SCAN, outputs)))
     program = _compiled(codec.decode(written), codec.decode(written))
-    assert len(program.places) == len(program.lanes) == 1
+    assert len(program.places) == len(program.input_buffers) == 1
 
 
 def test_zeros_of_different_sign_do_not() -> None:
@@ -38,9 +38,9 @@ def test_groups_stay_where_some_of_their_keys_brought_the_rows() -> None:
     program = _compiled(Aggregate(sessions, ("a", "start"), count))
     groups = program.places[-1].operator.kernel
     assert groups is not None
-    assert {area.owner for area in groups.areas} == {("a",)}
-    assert program.rounds == _compiled(sessions).rounds
-    assert _compiled(Aggregate(sessions, ("b", "start"), count)).rounds == program.rounds + 1
+    assert {state_table.owner for state_table in groups.state_tables} == {("a",)}
+    assert program.stages == _compiled(sessions).stages
+    assert _compiled(Aggregate(sessions, ("b", "start"), count)).stages == program.stages + 1
 
 
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Paris"])

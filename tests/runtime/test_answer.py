@@ -111,7 +111,7 @@ def test_oracle_answers_are_those_of_the_reference(seed: int, tmp_path: Path) ->
                 engine.define(scan.name, source_of(scan))
                 engine.receive_table(scan.name, rows_of(scan, streams[scan.name]))
         view = engine.answer(over_sources(plan))
-        runs = [FileStore(engine.runs).open(view.area, ref) for ref in view.history().runs]
+        runs = [FileStore(engine.runs).open(view.state_table, ref) for ref in view.history().runs]
         found = concat(plan.schema, [run.elements for run in runs])
         difference = first_difference(plan, streams, found)
         assert difference is None, f"seed {seed}\n{outline(plan)}\n{difference}"

@@ -240,9 +240,9 @@ def test_rows_that_were_not_taken_merge_too(tmp_path: Path) -> None:
             source.append([(1, "late", 0), (2, "late", 2**63 - 1), (3, "in time", 5 * number)])
             source.append([(f"no {number}", "x", 5 * number)])
             session.step()
-        areas = session.engine.manifest.areas
+        state_tables = session.engine.manifest.state_tables
         for name in ("late s", "rejected s", "input s"):
-            assert len(areas[name].refs) < 20, name
+            assert len(state_tables[name].refs) < 20, name
         late = Counter(tuple(row.values()) for row in source.late().toArrow().to_pylist())
         assert late == {(1, "late", 0): count - 1, (2, "late", 2**63 - 1): count}
         rejected = source.rejected().toArrow()
@@ -261,11 +261,11 @@ def test_kept_rows_are_merged_up_to_a_size(tmp_path: Path, monkeypatch: pytest.M
     for step in range(80):
         columns = [[i % 7 for i in range(40)], ["v"] * 40, [step] * 40]
         engine.receive_table("s", pa.Table.from_arrays(list(map(pa.array, columns)), schema=SCHEMA))
-        before = {ref.name for ref in engine.manifest.area("input s").refs}
+        before = {ref.name for ref in engine.manifest.state_table("input s").refs}
         engine.step()
-        new = [r for r in engine.manifest.area("input s").refs if r.name not in before]
+        new = [r for r in engine.manifest.state_table("input s").refs if r.name not in before]
         largest = max(largest, sum(ref.statistics.bytes for ref in new))
-    refs = engine.manifest.area("input s").refs
+    refs = engine.manifest.state_table("input s").refs
     assert sum(ref.statistics.rows for ref in refs) == 80 * 40
     assert largest < sum(ref.statistics.bytes for ref in refs) / 2
     engine.close()

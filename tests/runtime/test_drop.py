@@ -50,7 +50,7 @@ def test_a_dropped_view_leaves_what_others_share(db: Session) -> None:
     db.drop("first")
     after = db._engine.manifest
     assert after.version == before.version + 1
-    assert before.areas.keys() - after.areas.keys() == {"view first", "base first"}
+    assert before.state_tables.keys() - after.state_tables.keys() == {"view first", "base first"}
     assert list(after.changelogs) == ["second"]
     assert not after.sinks
     with pytest.raises(PlanError, match="no view 'first'; there are: second"):
@@ -66,10 +66,10 @@ def test_a_dropped_view_leaves_what_others_share(db: Session) -> None:
 def test_the_last_view_takes_its_state_with_it(db: Session) -> None:
     db.drop("first")
     db.drop("second")
-    assert list(db._engine.manifest.areas) == ["input s"]
+    assert list(db._engine.manifest.state_tables) == ["input s"]
     assert db.step() is None
     db.drop("s")
-    assert not db._engine.manifest.areas
+    assert not db._engine.manifest.state_tables
     assert not db._engine.manifest.sources
 
 

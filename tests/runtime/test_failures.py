@@ -14,7 +14,7 @@ import pytest
 from penstock.algebra import evaluate
 from penstock.errors import BackgroundError, DivisionByZeroError, PlanError, StateError
 from penstock.session import Session
-from penstock.state.manifest import Dropped, held_area
+from penstock.state.manifest import Dropped, held_state_table
 from penstock.testing import local_session
 
 PIPELINE = """
@@ -105,7 +105,9 @@ def test_a_view_fails_alone_and_goes_on_as_if_it_never_had(tmp_path: Path, cause
                 db.sql(f"ALTER VIEW {name} RESUME")
             assert not db.failures()
         brought(db, (2, 5, 9), (3, 7, 12), to=20)
-        found.append((changes(db), {n for n, a in db.engine.manifest.areas.items() if a.refs}))
+        found.append(
+            (changes(db), {n for n, a in db.engine.manifest.state_tables.items() if a.refs})
+        )
         db.close()
     assert found[0] == found[1]
 
@@ -115,10 +117,14 @@ def test_state_that_is_not_held_is_never_taken_for_none(db: Session, cause: Caus
     cause.there = True
     brought(db, (1, 5, 3), to=5)
     manifest = db.engine.manifest
-    areas = [a for a in manifest.failures["of_rest"].areas if a.startswith("groups ")]
-    db.engine.commit(Dropped("nothing", tuple(held_area("of_rest", a) for a in areas[:1])))
+    state_tables = [a for a in manifest.failures["of_rest"].state_tables if a.startswith("groups ")]
+    db.engine.commit(
+        Dropped("nothing", tuple(held_state_table("of_rest", a) for a in state_tables[:1]))
+    )
     cause.there = False
-    with pytest.raises(StateError, match=f"area '{areas[0]}' of its state is not both held"):
+    with pytest.raises(
+        StateError, match=f"state table '{state_tables[0]}' of its state is not both held"
+    ):
         db.sql("ALTER VIEW of_rest RESUME")
     db.sql("ALTER VIEW rest RESUME")
 
@@ -128,7 +134,7 @@ def test_held_rows_merge_and_come_back(db: Session, cause: Cause) -> None:
     brought(db, (1, 5, 1), to=2)
     for at in range(2, 40):
         brought(db, (at % 3, 1, at), to=at + 1)
-    refs = db.engine.manifest.areas["held 'rest' rows s"].refs
+    refs = db.engine.manifest.state_tables["held 'rest' rows s"].refs
     assert sum(ref.statistics.rows for ref in refs) == 38  # the first one was in state
     assert len(refs) < 20
     cause.there = False
@@ -145,7 +151,7 @@ def test_a_failed_view_can_be_dropped(db: Session, cause: Cause) -> None:
     for name in ("of_rest", "rest", "at_arrival"):
         db.sql(f"DROP VIEW {name}")
     assert not db.failures()
-    assert not [name for name in db.engine.manifest.areas if name.startswith("held")]
+    assert not [name for name in db.engine.manifest.state_tables if name.startswith("held")]
     with pytest.raises(PlanError, match="'sums' has not failed"):
         db.view("sums").resume()
 

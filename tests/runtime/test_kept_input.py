@@ -15,7 +15,7 @@ from penstock.algebra.plan import Aggregate, Equality, Join, Node, Window, proje
 from penstock.element import BEGIN, INF
 from penstock.errors import PlanError, UnsupportedError
 from penstock.execution.task import Report, StepSpec
-from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition, input_area
+from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition, input_state_table
 from penstock.output.readers import Reading
 from penstock.runtime.engine import Engine
 from penstock.runtime.options import Options
@@ -82,8 +82,13 @@ def test_a_view_comes_in_one_commit_with_only_what_it_alone_needs(tmp_path: Path
         db.create_view("second", counts(db.scan("s")))
         after = db._engine.manifest
         assert after.version == before.version + 1
-        assert after.areas.keys() - before.areas.keys() == {"base second", "view second"}
-        assert {name: after.areas[name] for name in before.areas} == before.areas
+        assert after.state_tables.keys() - before.state_tables.keys() == {
+            "base second",
+            "view second",
+        }
+        assert {
+            name: after.state_tables[name] for name in before.state_tables
+        } == before.state_tables
 
 
 def test_rows_are_kept_once_in_few_runs(tmp_path: Path) -> None:
@@ -128,17 +133,19 @@ def test_without_kept_rows_a_view_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UnsupportedError, match=r"'s', whose rows so far .* keep_input=True"):
             db.create_view("late", db.scan("s"))
         db.create_view("in time", db.scan("other"))
-        assert input_area(db._engine.source("s")).name not in db._engine.manifest.areas
+        assert (
+            input_state_table(db._engine.source("s")).name not in db._engine.manifest.state_tables
+        )
 
 
 def test_rows_that_are_no_longer_kept_are_given_up(tmp_path: Path) -> None:
     with opened(tmp_path) as db:
         db.create_source("s", SCHEMA, "t").append(BATCHES[0])
-        assert db._engine.manifest.area("input s").refs
+        assert db._engine.manifest.state_table("input s").refs
     with opened(tmp_path, keep_input=False) as db:
         db.create_view("still", counts(db.scan("s")))
         db.source("s").append(BATCHES[1])
-        assert not db._engine.manifest.area("input s").refs
+        assert not db._engine.manifest.state_table("input s").refs
     with opened(tmp_path) as db:
         db.source("s").append(BATCHES[2])
         with pytest.raises(UnsupportedError, match="not kept"):
@@ -277,7 +284,7 @@ def test_tables_and_streams(tmp_path: Path) -> None:
         db.step()
         assert [row[0] for row in rows(db.view("second").snapshot())] == ["b"]
         assert db._engine.source_state("names").frontier == INF
-        assert db._engine.manifest.area("input names").frontier == BEGIN
+        assert db._engine.manifest.state_table("input names").frontier == BEGIN
 
 
 def test_a_table_needs_columns(tmp_path: Path) -> None:

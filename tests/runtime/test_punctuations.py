@@ -49,7 +49,7 @@ def state(db: Session) -> int:
     progress = db.last_progress
     assert progress is not None
     kept = {k: v for k, v in progress["state"].items() if not k.startswith(("view ", "base "))}
-    return sum(area["rows"] for area in kept.values())
+    return sum(state_table["rows"] for state_table in kept.values())
 
 
 def advance(db: Session, to: int) -> None:

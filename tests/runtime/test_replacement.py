@@ -128,7 +128,7 @@ def test_oracle_a_view_that_was_replaced_as_if_it_had_been_there(seed: int, tmp_
         for step in range(last):
             move(plain, step)
         assert everything(db) == everything(plain)
-        assert db.engine.manifest.areas.keys() == plain.engine.manifest.areas.keys()
+        assert db.engine.manifest.state_tables.keys() == plain.engine.manifest.state_tables.keys()
         move(db, last)
         move(plain, last)
         assert everything(db) == everything(plain)

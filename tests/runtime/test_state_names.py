@@ -12,7 +12,7 @@ from penstock.physical.lower import Graph
 from penstock.runtime.state_names import brought_up_to_date
 from penstock.session import Session
 from penstock.state.log import Log
-from penstock.state.manifest import Action, AreaState, Dropped, Founded, Manifest
+from penstock.state.manifest import Action, Dropped, Founded, Manifest, StateTableRuns
 from penstock.testing import local_session
 
 
@@ -42,13 +42,15 @@ def manifest_of(directory: Path, *actions: Action) -> Manifest:
 
 
 def groups(manifest: Manifest) -> str:
-    return next(area for area, operator in manifest.needs["v"].items() if operator == "groups")
+    return next(
+        state_table for state_table, operator in manifest.needs["v"].items() if operator == "groups"
+    )
 
 
-def test_every_area_of_a_view_is_named_and_there(directory: Path) -> None:
+def test_every_state_table_of_a_view_is_named_and_there(directory: Path) -> None:
     manifest = manifest_of(directory)
     assert manifest.needs.keys() == {"v", "w"}
-    assert set().union(*manifest.needs.values()) <= manifest.areas.keys()
+    assert set().union(*manifest.needs.values()) <= manifest.state_tables.keys()
     db = opened(directory)
     assert db.engine.program.specs().keys() == set().union(*manifest.needs.values())
     db.sql("DROP VIEW v")
@@ -57,17 +59,17 @@ def test_every_area_of_a_view_is_named_and_there(directory: Path) -> None:
     opened(directory).close()
 
 
-def test_an_area_that_is_not_there_is_an_error(directory: Path) -> None:
-    area = groups(manifest_of(directory))
-    manifest_of(directory, Dropped("nothing", (area,)))
+def test_an_state_table_that_is_not_there_is_an_error(directory: Path) -> None:
+    state_table = groups(manifest_of(directory))
+    manifest_of(directory, Dropped("nothing", (state_table,)))
     for _ in range(2):  # and the directory is not left locked
-        with pytest.raises(StateError, match=f"{area}.* of view 'v' is not there"):
+        with pytest.raises(StateError, match=f"{state_table}.* of view 'v' is not there"):
             opened(directory)
 
 
 def test_kept_rows_that_are_not_there_are_an_error(directory: Path) -> None:
     manifest_of(directory, Dropped("nothing", ("input s",)))
-    with pytest.raises(StateError, match="area 'input s' of source 's' is not there"):
+    with pytest.raises(StateError, match="state table 'input s' of source 's' is not there"):
         opened(directory)
 
 
@@ -83,25 +85,30 @@ def test_an_operator_that_is_not_known_is_named(operator: str, directory: Path) 
 def test_state_of_another_way_to_run_a_view_is_refused(directory: Path) -> None:
     needs = manifest_of(directory).needs["v"]
     manifest_of(directory, Founded("v", {**needs, "inner join 0123/left": "inner join"}))
-    with pytest.raises(StateError, match="no use for area 'inner join 0123/left' of view 'v'"):
+    with pytest.raises(
+        StateError, match="no use for state table 'inner join 0123/left' of view 'v'"
+    ):
         opened(directory)
-    area = groups(manifest_of(directory))
-    rest = {name: operator for name, operator in needs.items() if name != area}
+    state_table = groups(manifest_of(directory))
+    rest = {name: operator for name, operator in needs.items() if name != state_table}
     manifest_of(directory, Founded("v", rest))
-    with pytest.raises(StateError, match=f"needs '{area}'"):
+    with pytest.raises(StateError, match=f"needs '{state_table}'"):
         opened(directory)
 
 
-def test_an_area_of_layout_2_that_has_no_name_now_is_refused(directory: Path) -> None:
+def test_an_state_table_of_layout_2_that_has_no_name_now_is_refused(directory: Path) -> None:
     db = opened(directory)
     engine, graph = db.engine, Graph()
     compiler = compiler_of(engine.views, graph)
-    for areas, unknown in (
-        ({"lane 0123456789abcdef0123": AreaState()}, "lane 0123456789abcdef0123"),
-        ({"GroupAggregate 0123456789abcdef0123/groups": AreaState()}, "GroupAggregate"),
-        ({"view v": AreaState(), "input s": AreaState(), "late s": AreaState()}, None),
+    for state_tables, unknown in (
+        ({"lane 0123456789abcdef0123": StateTableRuns()}, "lane 0123456789abcdef0123"),
+        ({"GroupAggregate 0123456789abcdef0123/groups": StateTableRuns()}, "GroupAggregate"),
+        (
+            {"view v": StateTableRuns(), "input s": StateTableRuns(), "late s": StateTableRuns()},
+            None,
+        ),
     ):
-        old = Manifest(layout=2, areas=areas)
+        old = Manifest(layout=2, state_tables=state_tables)
         if unknown is None:
             assert list(brought_up_to_date(directory, old, engine.views, compiler, graph))
         else:

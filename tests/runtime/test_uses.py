@@ -1,4 +1,4 @@
-"""What a step brings to areas and looks up in them is counted: merging follows it."""
+"""What a step brings to state tables and looks up in them is counted: merging follows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from penstock.execution.task import Report
-from penstock.physical.program import view_area
+from penstock.physical.program import view_state_table
 from penstock.runtime import maintenance
 from penstock.runtime.maintenance import MERGED_PER_BYTE, bytes_to_merge
 from penstock.state.compaction import PART, Use
@@ -34,7 +34,10 @@ def test_a_report_says_what_was_written_and_looked_up(
         db.step()
     lookups: Counter[str] = Counter()
     for report in seen:
-        written = {**report.areas, **{view_area(v): refs for v, refs in report.views.items()}}
+        written = {
+            **report.state_tables,
+            **{view_state_table(v): refs for v, refs in report.views.items()},
+        }
         bytes = {
             name: sum(ref.statistics.bytes for ref in refs)
             for name, refs in written.items()

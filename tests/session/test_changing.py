@@ -167,13 +167,19 @@ def test_points_in_time_are_replaced_with_what_they_pace(db: Session, tmp_path: 
 def test_a_renamed_view_goes_on_with_its_readers_and_sinks(db: Session, tmp_path: Path) -> None:
     told: list[Any] = []
     db.view("v").sink(lambda frame, version: told.extend(rows(frame)), name="mine")
-    before, areas = everything(db), db.engine.manifest.areas
+    before, state_tables = everything(db), db.engine.manifest.state_tables
     assert str(db.sql("ALTER VIEW v RENAME TO `per key`")) == "View v is now called per key."
     assert str(db.sql("ALTER VIEW now RENAME TO later")) == "View now is now called later."
     names = {"v": "per key", "now": "later"}
     assert everything(db) == {names.get(name, name): found for name, found in before.items()}
-    found = {ref.segment for area in db.engine.manifest.areas.values() for ref in area.refs}
-    assert found == {ref.segment for area in areas.values() for ref in area.refs}
+    found = {
+        ref.segment
+        for state_table in db.engine.manifest.state_tables.values()
+        for ref in state_table.refs
+    }
+    assert found == {
+        ref.segment for state_table in state_tables.values() for ref in state_table.refs
+    }
     views = str(db.sql("SHOW VIEWS"))
     assert "SELECT `per key`.n, count(*) AS m FROM `per key` WHERE `per key`.n > 0" in views
     assert "CREATE VIEW later START NOW AS SELECT k, n FROM `per key`" in views

@@ -34,7 +34,7 @@ class WatchfulJobs(LocalJobs):
         self.read: list[str] = []
 
     def rows(self, reading: Reading, tasks: int) -> Any:
-        self.read.append(reading.area.name)
+        self.read.append(reading.state_table.name)
         return super().rows(reading, tasks)
 
 
@@ -60,35 +60,35 @@ def rows(table: Any) -> list[tuple[Any, ...]]:
     return sorted(zip(*(c.to_pylist() for c in found.columns), strict=True), key=repr)
 
 
-def areas(db: Session, kind: str) -> list[str]:
+def state_tables(db: Session, kind: str) -> list[str]:
     return [name for name in db.engine.program.specs() if name.startswith(kind)]
 
 
 # --- what is shared ---------------------------------------------------------------------------
 
 
-def test_views_with_the_same_join_keep_one_pair_of_areas(tmp_path: Path) -> None:
+def test_views_with_the_same_join_keep_one_pair_of_state_tables(tmp_path: Path) -> None:
     with opened(tmp_path / "shared") as db:
         db.sql(
             f"CREATE VIEW a AS SELECT room, max(level + temp) AS m FROM ({JOINED}) GROUP BY room"
         )
-        one = len(areas(db, "inner join ")), len(areas(db, "lane"))
+        one = len(state_tables(db, "inner join ")), len(state_tables(db, "lane"))
         db.sql(f"CREATE VIEW b AS SELECT temp, min(level) AS low FROM ({JOINED}) GROUP BY temp")
         db.sql(f"CREATE VIEW c AS SELECT room, level FROM ({JOINED}) WHERE temp > 1")
-        assert (len(areas(db, "inner join ")), len(areas(db, "lane"))) == one
+        assert (len(state_tables(db, "inner join ")), len(state_tables(db, "lane"))) == one
     with opened(tmp_path / "apart", sharing=False) as db:
         db.sql(f"CREATE VIEW a AS {JOINED}")
         db.sql(f"CREATE VIEW b AS {JOINED}")
-        assert len(areas(db, "inner join ")) == 2 * one[0]
+        assert len(state_tables(db, "inner join ")) == 2 * one[0]
 
 
 def test_a_view_that_is_contained_in_another_has_no_window_of_its_own(tmp_path: Path) -> None:
     with opened(tmp_path) as db:
         db.sql(f"CREATE VIEW fine AS {COUNTS}")
-        lanes = areas(db, "lane")
+        input_buffers = state_tables(db, "lane")
         db.sql(f"CREATE VIEW coarse AS {COARSER}")
-        assert areas(db, "lane") == lanes
-        assert len(areas(db, "groups ")) == 4
+        assert state_tables(db, "lane") == input_buffers
+        assert len(state_tables(db, "groups ")) == 4
 
 
 # --- beginning --------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def test_a_view_begins_with_what_a_running_one_gave(tmp_path: Path) -> None:
         assert rows(db.view("coarse").changes()) == rows(other.view("coarse").changes())
 
 
-def test_rows_that_wait_in_a_lane_are_seen(tmp_path: Path) -> None:
+def test_rows_that_wait_in_a_input_buffer_are_seen(tmp_path: Path) -> None:
     with opened(tmp_path, keep_input=False) as db:
         db.sql("CREATE VIEW hot AS SELECT room, temp FROM readings [RANGE 10] WHERE temp > 0")
         feed(db, 0)
@@ -174,10 +174,10 @@ def test_what_nobody_needs_any_more_is_freed(tmp_path: Path) -> None:
     with opened(tmp_path) as db:
         db.sql(f"CREATE VIEW fine AS {COUNTS}; CREATE VIEW coarse AS {COARSER}")
         feed(db, 0)
-        assert areas(db, "groups ")
+        assert state_tables(db, "groups ")
         db.sql("DROP VIEW fine")
         db.sql("DROP VIEW coarse")
-        left = [name for name in db.engine.manifest.areas if not name.startswith("input")]
+        left = [name for name in db.engine.manifest.state_tables if not name.startswith("input")]
         assert left == []
 
 
@@ -198,7 +198,7 @@ def test_views_of_different_periods_that_come_together_share_what_they_say(tmp_p
             db.source("readings").end()
             db.source("alarms").end()
             db.step()
-            kernels = {name.split("/")[0] for name in areas(db, "groups ")}
+            kernels = {name.split("/")[0] for name in state_tables(db, "groups ")}
             found.append(
                 [len(kernels), rows(db.view("v4").changes()), rows(db.view("v6").changes())]
             )

@@ -17,12 +17,12 @@ from penstock.state import changelog, compaction
 from penstock.state.changelog import FAN, Block, chosen, merged, pieces
 from penstock.state.manifest import Delivered, Manifest, Merged, Publication, Published
 from penstock.state.run import Statistics, sorted_run, split_runs
-from penstock.state.store import FileStore, RunRef, Stretch
-from tests.state.random_areas import random_elements, spec
+from penstock.state.store import ByteRange, FileStore, RunReference
+from tests.state.random_state_tables import random_elements, spec
 
 
-def ref(name: str, size: int) -> RunRef:
-    return RunRef(name, Stretch(), Stretch(), Statistics(1, size, 0, (0, 0), (0,)))
+def ref(name: str, size: int) -> RunReference:
+    return RunReference(name, ByteRange(), ByteRange(), Statistics(1, size, 0, (0, 0), (0,)))
 
 
 def published(m: Manifest, size: int, view: str = "v") -> Manifest:
@@ -126,24 +126,24 @@ def test_a_merge_stands_for_the_same_changes(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = Random(f"changelog {seed}")
-    area = spec(key=rng.choice((("k",), ("k", "s"), ())))
+    state_table = spec(key=rng.choice((("k",), ("k", "s"), ())))
     store, log, given = FileStore(tmp_path), [], []
     for step in range(rng.randint(1, 10)):
         x = random_elements(rng, rng.randrange(12), 4 * step, 4 * step + 3)
         if seed % 3 == 0:
             x = replace(x, n=np.abs(x.n))
         given.append(x)
-        runs = split_runs(area, x, x.te < 4 * step + 4)
+        runs = split_runs(state_table, x, x.te < 4 * step + 4)
         refs = tuple(store.write(run) for run in runs)
         log.append(Publication(step, 4 * step, 4 * step + 4, refs))
-    block, whole = Block("v", tuple(log)), concat(area.schema, given)
+    block, whole = Block("v", tuple(log)), concat(state_table.schema, given)
     monkeypatch.setattr(compaction, "PART", rng.choice((100, 1 << 23)))
     tasks, frontier = rng.randint(1, 3), rng.randrange(60)
     found = [
         run
         for task in range(tasks)
         for piece in pieces([block], task, tasks)
-        for run in merged(area, piece, store, frontier)
+        for run in merged(state_table, piece, store, frontier)
     ]
     if block.stays:
         assert not found
@@ -153,8 +153,8 @@ def test_a_merge_stands_for_the_same_changes(
         ends = run.elements.te
         assert np.all(ends < frontier) or np.all(ends >= frontier)
         assert np.all(run.keep == ends)
-    together = concat(area.schema, [run.elements for run in found])
-    same = concat(area.schema, [changes(together), changes(whole.negated())])
+    together = concat(state_table.schema, [run.elements for run in found])
+    same = concat(state_table.schema, [changes(together), changes(whole.negated())])
     assert len(consolidate(same)) == 0
     for t in (BEGIN, *range(50), INF - 1):
         assert snapshot(together, t) == snapshot(whole, t)
@@ -163,18 +163,19 @@ def test_a_merge_stands_for_the_same_changes(
 
 
 def test_texts_that_come_again_are_written_once(tmp_path: Path) -> None:
-    area, store = spec(), FileStore(tmp_path)
+    state_table, store = spec(), FileStore(tmp_path)
     rows = [((i, f"{'long ' * 20}{i % 3}"), i, INF, 1) for i in range(900)]
-    parts = [Elements.of(area.schema, rows[i : i + 300]) for i in (0, 300, 600)]
+    parts = [Elements.of(state_table.schema, rows[i : i + 300]) for i in (0, 300, 600)]
     log = [
-        Publication(i, i, i + 1, (store.write(sorted_run(area, x)),)) for i, x in enumerate(parts)
+        Publication(i, i, i + 1, (store.write(sorted_run(state_table, x)),))
+        for i, x in enumerate(parts)
     ]
     (piece,) = pieces([Block("v", tuple(log))], 0, 1)
-    (run,) = merged(area, piece, store, 0)
+    (run,) = merged(state_table, piece, store, 0)
     with store.segment() as segment:
         new = segment.write(run, packed=True)
     assert store.path(new.segment).stat().st_size < 20_000
-    again = FileStore(tmp_path).open(area, new).elements
+    again = FileStore(tmp_path).open(state_table, new).elements
     assert again.column("s").type == pa.string()
     assert Counter(again.rows()) == Counter(rows)
 

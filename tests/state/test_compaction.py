@@ -13,7 +13,7 @@ from penstock.element import BEGIN, Elements, concat
 from penstock.state.compaction import FANS, PART, Use, choose, fan_of, merge, rest_of
 from penstock.state.run import Statistics, sorted_run
 from penstock.testing.logical_streams import logical
-from tests.state.random_areas import SCHEMA, random_elements, spec
+from tests.state.random_state_tables import SCHEMA, random_elements, spec
 
 TIMES = range(0, 30)
 
@@ -58,11 +58,11 @@ def test_what_cancels_is_gone() -> None:
 
 def test_rows_that_repeat_are_added_up() -> None:
     """Though none is taken back: a median over few values keeps few rows."""
-    area = replace(spec(), repeats=True)
+    state_table = replace(spec(), repeats=True)
     rows = random_elements(Random(1), 20, 0, 10)
     rows = rows.where(rows.n > 0)
-    merged = merge(area, [sorted_run(area, rows) for _ in range(5)], 40)
-    once = merge(area, [sorted_run(area, rows)], 40)
+    merged = merge(state_table, [sorted_run(state_table, rows) for _ in range(5)], 40)
+    once = merge(state_table, [sorted_run(state_table, rows)], 40)
     assert len(merged) == len(once)
     assert sorted(merged.elements.n.tolist()) == sorted((5 * once.elements.n).tolist())
 
@@ -106,7 +106,7 @@ def test_it_takes_as_many_runs_as_are_worth_it() -> None:
 
 @pytest.mark.parametrize("ratio", [1, 3, 10, 30, 50, 100, 300])
 def test_the_fan_is_about_the_best(ratio: int) -> None:
-    """By the cost of a step over an area of a million runs, of all numbers."""
+    """By the cost of a step over a state table of a million runs, of all numbers."""
 
     def cost(fan: int) -> float:
         return (ratio + fan / 2) * math.log(1e6, fan)

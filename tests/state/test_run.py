@@ -12,7 +12,7 @@ import pytest
 from penstock import record
 from penstock.element import Elements
 from penstock.state.run import Order, Run, owned, sorted_run, split_runs, without_dead
-from tests.state.random_areas import SCHEMA, random_elements, spec
+from tests.state.random_state_tables import SCHEMA, random_elements, spec
 
 ORDERS: tuple[Order, ...] = ("hash", "time")
 
@@ -93,13 +93,15 @@ def test_the_estimate_of_dead_rows_is_exact_for_all_and_none(order: Order) -> No
 @pytest.mark.parametrize("owner", [None, ("s",)])
 @pytest.mark.parametrize("order", ORDERS)
 def test_owners_part_a_run(order: Order, owner: tuple[str, ...] | None) -> None:
-    area = spec(order)
-    area = type(area)(area.name, area.schema, area.key, area.order, owner)
-    run = sorted_run(area, random_elements(Random(5), 50))
+    state_table = spec(order)
+    state_table = type(state_table)(
+        state_table.name, state_table.schema, state_table.key, state_table.order, owner
+    )
+    run = sorted_run(state_table, random_elements(Random(5), 50))
     by = owner or ("k",)
     owners = np.unique(record.hash_rows(run.elements.key(by), len(run))).tolist()
     cuts = sorted({0, *owners[::2], 2**31, 2**32})
-    parts = [owned(area, run, low, high) for low, high in pairwise(cuts)]
+    parts = [owned(state_table, run, low, high) for low, high in pairwise(cuts)]
     rows = [row for part in parts for row in part.elements.rows()]
     assert sorted(rows, key=repr) == sorted(run.elements.rows(), key=repr)
     places = [SCHEMA.names.index(name) for name in by]

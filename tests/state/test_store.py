@@ -14,12 +14,12 @@ import pytest
 from penstock import record
 from penstock.element import BEGIN, INF, Elements, hashable
 from penstock.errors import StateError
-from penstock.state.area import Area
 from penstock.state.fields_json import object_from_json, object_to_json
-from penstock.state.run import AreaSpec, Order, Run, sorted_run, split_runs
-from penstock.state.store import FileStore, RunRef
+from penstock.state.run import Order, Run, StateTableSpec, sorted_run, split_runs
+from penstock.state.state_table import StateTable
+from penstock.state.store import FileStore, RunReference
 from penstock.testing.local_pipeline import MemoryStore
-from tests.state.random_areas import random_elements, spec
+from tests.state.random_state_tables import random_elements, spec
 from tests.types import VALUES
 
 
@@ -33,11 +33,11 @@ def assert_same(a: Run, b: Run) -> None:
     }
 
 
-def length(ref: RunRef) -> int:
+def length(ref: RunReference) -> int:
     return ref.rows.offset + ref.rows.length - ref.index.offset
 
 
-def written(run: Run, directory: Path, packed: bool) -> RunRef:
+def written(run: Run, directory: Path, packed: bool) -> RunReference:
     with FileStore(directory).segment() as segment:
         return segment.write(run, packed=packed)
 
@@ -48,25 +48,25 @@ def written(run: Run, directory: Path, packed: bool) -> RunRef:
 def test_round_trip_of_every_type(kind: str, nulls: bool, packed: bool, tmp_path: Path) -> None:
     arrow, values = VALUES[kind]
     schema = pa.schema([("k", pa.int64()), ("v", arrow)])
-    area = AreaSpec("area", schema, ("v",))
+    state_table = StateTableSpec("area", schema, ("v",))
     more = [None] if nulls else []
     rows = [((i, v), i, INF, 1) for i, v in enumerate([*values, *more, *values])]
-    run = sorted_run(area, Elements.of(schema, rows))
-    assert_same(FileStore(tmp_path).open(area, written(run, tmp_path, packed)), run)
+    run = sorted_run(state_table, Elements.of(schema, rows))
+    assert_same(FileStore(tmp_path).open(state_table, written(run, tmp_path, packed)), run)
 
 
 def test_picks_are_written_once_and_read_as_texts(tmp_path: Path) -> None:
     schema = pa.schema([("k", pa.int64()), ("text", pa.string())])
-    area = AreaSpec("area", schema, ("k",))
+    state_table = StateTableSpec("area", schema, ("k",))
     few = Elements.of(schema, [((i, "x" * 1000), 0, 5, 1) for i in range(20)])
     index = np.repeat(np.arange(20), 50)
     whole = few.take(index)
     picked = replace(whole, columns=record.pick(few.columns, index))
     apart = np.ones(len(whole), dtype=np.bool_)
-    (run,), (expected,) = (split_runs(area, x, apart) for x in (picked, whole))
+    (run,), (expected,) = (split_runs(state_table, x, apart) for x in (picked, whole))
     ref = written(run, tmp_path, packed=True)
     assert length(ref) < length(written(expected, tmp_path, packed=True)) / 20
-    found = FileStore(tmp_path).open(area, ref)
+    found = FileStore(tmp_path).open(state_table, ref)
     assert found.elements.rows() == whole.rows()
     assert found.elements.column("text").type == pa.string()
 
@@ -75,7 +75,7 @@ def test_picks_are_written_once_and_read_as_texts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("span", [0, 1, 255, 256, 65535, 65536, 2**32 - 1, 2**32, 2**63 - 1])
 def test_packed_numbers_are_what_they_were(span: int, order: Order, tmp_path: Path) -> None:
     schema = pa.schema([("small", pa.int16()), ("long", pa.int64()), ("bits", pa.uint32())])
-    area = AreaSpec("area", schema, ("long",), order)
+    state_table = StateTableSpec("area", schema, ("long",), order)
     low, high = -(span // 2), span - span // 2
     begins = (BEGIN, low, high, 7) if span == 2**63 - 1 else (low, high, low, high)
     ends = (INF, high + 1, INF, 8) if high < INF else (BEGIN + 1, high, INF, 8)
@@ -86,16 +86,16 @@ def test_packed_numbers_are_what_they_were(span: int, order: Order, tmp_path: Pa
     ]
     x = Elements.of(schema, rows)
     weights = np.array([low, high, 0, 1][: len(x)])
-    run = sorted_run(area, replace(x, sums={"a": weights}))
-    assert_same(FileStore(tmp_path).open(area, written(run, tmp_path, packed=True)), run)
+    run = sorted_run(state_table, replace(x, sums={"a": weights}))
+    assert_same(FileStore(tmp_path).open(state_table, written(run, tmp_path, packed=True)), run)
 
 
 def test_packed_runs_are_small(tmp_path: Path) -> None:
     """Of rows that came one after the other, only what tells them apart takes place."""
     schema = pa.schema([("k", pa.int64()), ("same", pa.timestamp("us"))])
-    area = AreaSpec("area", schema, ("same",), "time")
+    state_table = StateTableSpec("area", schema, ("same",), "time")
     rows = [((i % 200, 7), 10**15 + i, INF, 1) for i in range(10_000)]
-    run = sorted_run(area, Elements.of(schema, rows))
+    run = sorted_run(state_table, Elements.of(schema, rows))
     lengths = [length(written(run, tmp_path, packed)) for packed in (False, True)]
     assert lengths[1] < 10_000 * (1 + 2) + 2_000 < lengths[0] / 10
 
@@ -121,7 +121,7 @@ def test_several_runs_in_one_segment(tmp_path: Path) -> None:
 def test_a_reference_survives_as_json(tmp_path: Path) -> None:
     ref = FileStore(tmp_path).write(sorted_run(spec(), random_elements(Random(1), 9)))
     written = json.dumps(object_to_json(ref))
-    assert object_from_json(RunRef, json.loads(written)) == ref
+    assert object_from_json(RunReference, json.loads(written)) == ref
 
 
 def test_what_is_deleted_is_gone(tmp_path: Path) -> None:
@@ -186,10 +186,10 @@ def test_rows_are_read_only_where_something_is_found(tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[ref.rows.offset + ref.rows.length // 2] ^= 1
     path.write_bytes(data)
-    area = Area(spec(), (FileStore(tmp_path).open(spec(), ref),))
+    state_table = StateTable(spec(), (FileStore(tmp_path).open(spec(), ref),))
     there = np.unique(run.hashes)
     absent = np.setdiff1d(there + np.uint32(1), there)
-    assert len(area.rows_with(absent)[0]) == 0
-    assert list(area.matches(absent)) == []
+    assert len(state_table.rows_with(absent)[0]) == 0
+    assert list(state_table.matches(absent)) == []
     with pytest.raises(StateError, match=str(path)):
-        area.rows_with(there[:1])
+        state_table.rows_with(there[:1])

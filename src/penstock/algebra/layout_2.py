@@ -1,7 +1,7 @@
 """Layout 2, as it was released: classes by their places in Python, all fields, Arrow's own bytes.
 
 The table below is frozen: it says what the names in those directories mean now, and what the names
-of their state areas were made of.
+of their state tables were made of.
 """
 
 from __future__ import annotations

@@ -180,8 +180,8 @@ def _upgraded(found: Upgrade) -> str:
         [
             f"{found.directory} was of layout {found.before} and {verb} of layout {found.after}, "
             f"in one entry of the log, number {found.version}:",
-            f"  {len(found.renamed)} areas of state have other names",
-            f"  the log names the areas of views: {', '.join(found.views)}",
+            f"  {len(found.renamed)} state tables have other names",
+            f"  the log names the state tables of views: {', '.join(found.views)}",
             "  rows, results and positions stay as they are",
             f"  Penstock of layout {found.before} refuses it from then on",
         ]

@@ -139,7 +139,7 @@ def _answer(work: Callable[[], Result | None]) -> Result | None:
 def progress_line(db: Session, progress: dict[str, Any]) -> str:
     """One step: how far it came, what it took, and what is kept for the next."""
     frontier = shown(progress["frontier"], time_of(db.engine.sources.values()))
-    rows = sum(area["rows"] for area in progress["state"].values())
+    rows = sum(state_table["rows"] for state_table in progress["state"].values())
     seconds = sum(progress["seconds"].values())
     return (
         f"version {progress['version']}  complete before {frontier}  "

@@ -19,7 +19,7 @@ from penstock.sql.binding.catalog import is_constant
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.state.log import read_manifest
 from penstock.state.manifest import Manifest, SourceState
-from penstock.state.store import ALL_HASHES, FileStore, RunRef
+from penstock.state.store import ALL_HASHES, FileStore, RunReference
 
 
 def show_directory(directory: Path, as_json: bool) -> None:
@@ -84,15 +84,16 @@ def _view(name: str, view: ViewDefinition, manifest: Manifest, directory: Path) 
 
 
 def _state(manifest: Manifest) -> list[dict[str, Any]]:
-    """What each operator keeps, and what is kept of sources and views; their areas together."""
-    refs: dict[str, list[RunRef]] = {}
-    for name, area in sorted(manifest.areas.items()):
-        if area.refs:
-            refs.setdefault(name.split("/")[0], []).extend(area.refs)
+    """What each operator keeps, and what is kept of sources and views; their state tables
+    together."""
+    refs: dict[str, list[RunReference]] = {}
+    for name, state_table in sorted(manifest.state_tables.items()):
+        if state_table.refs:
+            refs.setdefault(name.split("/")[0], []).extend(state_table.refs)
     return [{"of": name, **_size(kept)} for name, kept in refs.items()]
 
 
-def _size(refs: Iterable[RunRef]) -> dict[str, int]:
+def _size(refs: Iterable[RunReference]) -> dict[str, int]:
     refs = list(refs)
     return {
         "rows": sum(ref.statistics.rows for ref in refs),

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import IO
 
 from penstock.boundary import public
-from penstock.directory.areas import LOG, existing_directory
 from penstock.directory.listing import listed_in, write_list
 from penstock.directory.staging import check_vacant, staged
+from penstock.directory.state_tables import LOG, existing_directory
 from penstock.directory.verification import Verification, Watch, verified, watching
 from penstock.errors import PlanError, StateError
 from penstock.ingest import checkpoints

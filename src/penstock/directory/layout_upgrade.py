@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from penstock.boundary import public
-from penstock.directory.areas import LOG, Defined, existing_directory
+from penstock.directory.state_tables import LOG, Defined, existing_directory
 from penstock.runtime.state_names import brought_up_to_date
 from penstock.state.log import LAYOUT, Log, fold, read_manifest
 from penstock.state.manifest import Action, Founded, Manifest, Renamed
@@ -21,7 +21,8 @@ from penstock.state.storage import storage_errors
 class Upgrade:
     """What bringing a directory up to date does, or has done.
 
-    `renamed` are areas of state by their old names, and `views` those whose areas are named now.
+    `renamed` are state tables of state by their old names, and `views` those whose state tables are
+    named now.
     """
 
     directory: Path
@@ -69,7 +70,7 @@ def _planned(directory: Path, manifest: Manifest) -> tuple[Upgrade, list[Action]
     renamed: dict[str, str] = {}
     for action in actions:
         if isinstance(action, Renamed):
-            renamed |= {old: new for old, new in action.areas.items() if old != new}
+            renamed |= {old: new for old, new in action.state_tables.items() if old != new}
     views = tuple(action.view for action in actions if isinstance(action, Founded))
     before = manifest.layout or LAYOUT
     return Upgrade(directory, before, LAYOUT, version, renamed, views), actions

@@ -16,24 +16,24 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from penstock.boundary import public
-from penstock.directory.areas import (
+from penstock.directory.listing import LIST, listed_in
+from penstock.directory.state_tables import (
     LOG,
     Defined,
     existing_directory,
     is_of_source,
     references,
 )
-from penstock.directory.listing import LIST, listed_in
 from penstock.errors import ArgumentError, PenstockError, StateError, brief
 from penstock.ingest import checkpoints
 from penstock.runtime.files import RUNS
 from penstock.state import layout_2
 from penstock.state.log import check_log, log_files, read_manifest
 from penstock.state.manifest import Manifest, SourceState
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
 from penstock.state.run_check import problems_of
 from penstock.state.storage import storage_errors
-from penstock.state.store import FileStore, RunRef
+from penstock.state.store import FileStore, RunReference
 
 Watch: TypeAlias = Callable[[int, int], None]
 """Is told how many bytes are done, and of how many."""
@@ -117,7 +117,7 @@ def verified(directory: Path, watch: Watch = nobody) -> Verification:
         if not problems:
             problems.append(Problem(error.path, _reason(error)))
         return Verification(directory, 0, 0, entries, 0, 0, 0, 0, tuple(problems), ())
-    specs: dict[str, AreaSpec] = {}
+    specs: dict[str, StateTableSpec] = {}
     try:
         defined = Defined.by(manifest)
         specs = defined.specs(manifest)
@@ -215,21 +215,21 @@ def _of_checkpoint(directory: Path, source: str, manifest: Manifest) -> Iterator
 def _of_runs(
     directory: Path,
     manifest: Manifest,
-    refs: Iterable[tuple[str, RunRef, bool]],
-    specs: dict[str, AreaSpec],
+    refs: Iterable[tuple[str, RunReference, bool]],
+    specs: dict[str, StateTableSpec],
     watch: Watch,
 ) -> Iterator[Problem]:
-    """File by file; what several areas hold alike is looked at once."""
+    """File by file; what several state tables hold alike is looked at once."""
     store, now = FileStore(directory / RUNS), manifest
-    by_file: dict[str, dict[tuple[RunRef, str], tuple[str, bool]]] = {}
-    for area, ref, in_order in refs:
-        holds = specs[area].name if area in specs else area
-        by_file.setdefault(ref.segment, {}).setdefault((ref, holds), (area, in_order))
+    by_file: dict[str, dict[tuple[RunReference, str], tuple[str, bool]]] = {}
+    for state_table, ref, in_order in refs:
+        holds = specs[state_table].name if state_table in specs else state_table
+        by_file.setdefault(ref.segment, {}).setdefault((ref, holds), (state_table, in_order))
     total, done = sum(_end(ref) for each in by_file.values() for ref, _ in each), 0
     for segment, found in by_file.items():
         problems: list[Problem] = []
-        for (ref, _), (area, in_order) in found.items():
-            problems += _of_run(store, ref, area, specs.get(area), in_order)
+        for (ref, _), (state_table, in_order) in found.items():
+            problems += _of_run(store, ref, state_table, specs.get(state_table), in_order)
             store.forget(())
             done += _end(ref)
             watch(done, total)
@@ -241,23 +241,29 @@ def _of_runs(
 
 
 def _of_run(
-    store: FileStore, ref: RunRef, area: str, spec: AreaSpec | None, in_order: bool
+    store: FileStore,
+    ref: RunReference,
+    state_table: str,
+    spec: StateTableSpec | None,
+    in_order: bool,
 ) -> Iterator[Problem]:
     try:
         file = store.path(ref.segment)
-        if spec is None:  # the log has an area that nothing uses: its bytes are to be there
-            len(store.open(AreaSpec(area, pa.schema([]), ()), ref).elements)
+        if spec is None:  # the log has a state table that nothing uses: its bytes are to be there
+            len(store.open(StateTableSpec(state_table, pa.schema([]), ()), ref).elements)
             return
         for problem in problems_of(store, spec, ref, in_order, not is_of_source(spec)):
-            yield Problem(file, f"at byte {ref.index.offset}, of area {area!r}: {problem}")
+            yield Problem(
+                file, f"at byte {ref.index.offset}, of state table {state_table!r}: {problem}"
+            )
     except StateError as error:
         yield Problem(error.path, _reason(error))
     except (ValueError, KeyError, IndexError, TypeError, pa.ArrowException) as error:
-        problem = f"of area {area!r}: it is no run ({type(error).__name__}: {error})"
+        problem = f"of state table {state_table!r}: it is no run ({type(error).__name__}: {error})"
         yield Problem(file, f"at byte {ref.index.offset}, {problem}")
 
 
-def _end(ref: RunRef) -> int:
+def _end(ref: RunReference) -> int:
     return ref.index.length + ref.rows.length
 
 

@@ -1,12 +1,13 @@
-"""One round of a step, in one task: a host for kernels over files.
+"""One stage of a step, in one task: a host for kernels over files.
 
 A task owns a range of hashes. It opens the runs that hold rows of its range, runs the operators of
-the round, writes what they remember and publish into segments, and sends results on to other
+the stage, writes what they remember and publish into segments, and sends results on to other
 tasks. It reports in one row which runs it wrote: until the driver commits them, they do not exist.
 
-Runs of an area are merged here, in this step or in several. Law: at every commit a row is either in
-a part of what is being made or still in the run that it came in, never in both. Rows go over in the
-order of their hashes; a run that is not yet through keeps those from some hash on.
+Runs of a state table are merged here, in this step or in several.
+Law: at every commit a row is either in a part of what is being made or still in the run that it
+came in, never in both. Rows go over in the order of their hashes; a run that is not yet through
+keeps those from some hash on.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ from penstock.physical.kernel import Kernel, Write
 from penstock.physical.program import (
     Edge,
     FromEdge,
-    FromLane,
+    FromInputBuffer,
     FromOperator,
     Origin,
-    Place,
     Program,
-    view_area,
+    ScheduledOperator,
+    view_state_table,
 )
 from penstock.physical.transforms import Project, Select
 from penstock.record import Hashes, Ints
 from penstock.state import changelog, compaction
-from penstock.state.area import Area
 from penstock.state.changelog import Block
 from penstock.state.compaction import Use, merge_in_parts, rest_of, size_of
-from penstock.state.manifest import AreaState
-from penstock.state.run import AreaSpec, Run, owned, place_of, sorted_run, split_runs
-from penstock.state.store import ALL_HASHES, FileStore, RunRef, SegmentWriter, Writing
+from penstock.state.manifest import StateTableRuns
+from penstock.state.run import Run, StateTableSpec, owned, place_of, sorted_run, split_runs
+from penstock.state.state_table import StateTable
+from penstock.state.store import ALL_HASHES, FileStore, RunReference, SegmentWriter, Writing
 
 _MOST_TOLD = 32
 EMPTY_KEY = int(record.hash_rows((), 1)[0])
@@ -71,14 +72,14 @@ class StepSpec:
     w0: int
     w1: int
     tasks: int
-    areas: Mapping[str, AreaState]
+    state_tables: Mapping[str, StateTableRuns]
     compactions: Mapping[str, frozenset[str]]
-    kept: Mapping[str, AreaSpec] = field(default_factory=dict)
-    """Areas that are compacted and not otherwise used."""
+    kept: Mapping[str, StateTableSpec] = field(default_factory=dict)
+    """State tables that are compacted and not otherwise used."""
     bound: Mapping[int, Kernel] = field(default_factory=dict)
     """The kernels, by their places, that are bound to punctuations."""
-    closing: Mapping[str, AreaSpec] = field(default_factory=dict)
-    """The areas of which they close a part."""
+    closing: Mapping[str, StateTableSpec] = field(default_factory=dict)
+    """The state tables of which they close a part."""
     merging: int = 0
     """How many bytes a task merges, as far as what is to be merged can wait."""
     blocks: tuple[Block, ...] = ()
@@ -94,14 +95,14 @@ class StepSpec:
 
 @dataclass
 class Report:
-    """What a task did in a round, as told to the driver, and how long each part of it took."""
+    """What a task did in a stage, as told to the driver, and how long each part of it took."""
 
-    areas: dict[str, list[RunRef]] = field(default_factory=dict)
+    state_tables: dict[str, list[RunReference]] = field(default_factory=dict)
     frontiers: dict[str, int] = field(default_factory=dict)
     uses: dict[str, Use] = field(default_factory=dict)
-    """What came to areas, but for what is merely merged, and what was looked up in them."""
-    views: dict[str, list[RunRef]] = field(default_factory=dict)
-    merged: dict[tuple[str, int], list[RunRef]] = field(default_factory=dict)
+    """What came to state tables, but for what is merely merged, and what was looked up in them."""
+    views: dict[str, list[RunReference]] = field(default_factory=dict)
+    merged: dict[tuple[str, int], list[RunReference]] = field(default_factory=dict)
     """The runs of merged publications, by their view and version."""
     metrics: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -112,9 +113,9 @@ class Report:
     failures: dict[str, Problem] = field(default_factory=dict)
     """The operators, by their identities, that have no result, and why."""
 
-    def used(self, area: str, bytes: int, lookups: int = 0) -> None:
-        known = self.uses.get(area, Use())
-        self.uses[area] = Use(known.bytes + bytes, known.lookups + lookups)
+    def used(self, state_table: str, bytes: int, lookups: int = 0) -> None:
+        known = self.uses.get(state_table, Use())
+        self.uses[state_table] = Use(known.bytes + bytes, known.lookups + lookups)
 
     @contextmanager
     def timed(self, what: str) -> Iterator[None]:
@@ -129,13 +130,13 @@ def _some(values: Ints) -> list[int]:
     return some
 
 
-class RoundTask:
-    """The work of one task in one round: it reads state and input, runs kernels, writes runs."""
+class StageTask:
+    """The work of one task in one stage: it reads state and input, runs kernels, writes runs."""
 
-    def __init__(self, spec: StepSpec, round: int, task: int, store: FileStore) -> None:
+    def __init__(self, spec: StepSpec, stage: int, task: int, store: FileStore) -> None:
         self._spec = spec
         self._program = spec.program
-        self._round = round
+        self._stage = stage
         self._task, self._w1 = task, spec.w1
         self._low, self._high = spec.owners(task)
         self._store = store
@@ -148,22 +149,22 @@ class RoundTask:
     def run(
         self, arrived: Mapping[int, list[Elements]], lost: Iterable[int] = ()
     ) -> tuple[Report, dict[int, dict[int, Elements]]]:
-        """Run the round over what arrived on edges; what is to be sent, by edge and task.
+        """Run the stage over what arrived on edges; what is to be sent, by edge and task.
 
-        `lost` are the places of operators that failed in earlier rounds.
+        `lost` are the places of operators that failed in earlier stages.
         A file is deleted when nothing in it is needed. So state that was just compacted, state that
         soon will be, and what is published, which live for different times, are separate files.
         """
         self._arrived = arrived
         self.lost.update(lost)
         with self._store.writing() as writing:
-            if self._round == 0:
+            if self._stage == 0:
                 with self._report.timed("compact"):
                     self._compact(writing)
                     self._merge_changes(writing)
             with self._report.timed("operators"), writing.segment() as segment:
                 for number, place in enumerate(self._program.places):
-                    if place.round == self._round:
+                    if place.stage == self._stage:
                         self._results[number] = self._result(number, place, segment)
             with self._report.timed("publish"), writing.segment() as published:
                 self._publish(published)
@@ -176,7 +177,7 @@ class RoundTask:
 
     # --- operators ------------------------------------------------------------------------------
 
-    def _result(self, number: int, place: Place, segment: SegmentWriter) -> Elements:
+    def _result(self, number: int, place: ScheduledOperator, segment: SegmentWriter) -> Elements:
         """What an operator gives; nothing where it fails, or one before it has."""
         if not any(map(self._is_lost, place.origins)):
             try:
@@ -197,7 +198,7 @@ class RoundTask:
                 return self._program.edges[edge].producer in self.lost
         return False
 
-    def _row(self, place: Place) -> str:
+    def _row(self, place: ScheduledOperator) -> str:
         """The row that an operator fails on, where it looks at one at a time."""
         work = place.operator.work
         if not isinstance(work, Select | Project):
@@ -205,7 +206,7 @@ class RoundTask:
         (child,) = place.operator.inputs
         return first_problem(work.apply, self._input(place.origins[0], child.schema))
 
-    def _run_place(self, number: int, place: Place, segment: SegmentWriter) -> Elements:
+    def _run_place(self, number: int, place: ScheduledOperator, segment: SegmentWriter) -> Elements:
         started = perf_counter()
         work = place.operator.work
         kernel = self._spec.bound.get(number, place.operator.kernel)
@@ -239,23 +240,34 @@ class RoundTask:
         """How many rows end at a time after the step."""
         return int(np.count_nonzero((x.te >= self._w1) & (x.te < INF)))
 
-    def _made_by_spark(self, place: Place) -> bool:
+    def _made_by_spark(self, place: ScheduledOperator) -> bool:
         match place.origins:
             case (FromEdge(edge),):
                 return self._program.edges[edge].mode == "spark"
         return False
 
     def _run_kernel(
-        self, place: Place, kernel: Kernel, inputs: list[Elements], segment: SegmentWriter
+        self,
+        place: ScheduledOperator,
+        kernel: Kernel,
+        inputs: list[Elements],
+        segment: SegmentWriter,
     ) -> Elements:
-        if kernel.spread_by[0] == () and not self._low <= EMPTY_KEY < self._high:
+        if kernel.partition_by[0] == () and not self._low <= EMPTY_KEY < self._high:
             return Elements.empty(kernel.schema)
-        areas = {a.name: self._open(place.area_name(a), a) for a in kernel.areas}
-        result = kernel.step(areas, inputs, self._spec.w0, self._spec.w1)
-        for area in areas.values():
-            self._report.used(place.area_name(area.spec), 0, sum(area.lookups))
+        state_tables = {
+            a.name: self._open(place.state_table_name(a), a) for a in kernel.state_tables
+        }
+        result = kernel.step(state_tables, inputs, self._spec.w0, self._spec.w1)
+        for state_table in state_tables.values():
+            self._report.used(place.state_table_name(state_table.spec), 0, sum(state_table.lookups))
         for name, write in result.writes.items():
-            self._write(place.area_name(areas[name].spec), areas[name].spec, write, segment)
+            self._write(
+                place.state_table_name(state_tables[name].spec),
+                state_tables[name].spec,
+                write,
+                segment,
+            )
         if result.late is not None and len(result.late):
             name = f"{type(kernel).__name__} {place.identity}"
             self._report.late[name] = [*_some(result.late), int(result.late.max())]
@@ -268,23 +280,27 @@ class RoundTask:
                 return self._results[place] if picked else self._results[place].plain()
             case FromEdge(edge):
                 return concat(schema, self._arrived.get(edge, []))
-            case FromLane(lane, whole):
-                area = self._open(lane, self._program.lanes[lane].area, whole)
-                return area.begun_between(area.frontier, self._spec.w1)
+            case FromInputBuffer(input_buffer, whole):
+                state_table = self._open(
+                    input_buffer, self._program.input_buffers[input_buffer].state_table, whole
+                )
+                return state_table.begun_between(state_table.frontier, self._spec.w1)
 
     # --- state ----------------------------------------------------------------------------------
 
-    def _open(self, name: str, spec: AreaSpec, whole: bool = False) -> Area:
-        state = self._spec.areas.get(name, AreaState())
-        return Area(spec, self._runs(spec, state.refs, whole), state.frontier)
+    def _open(self, name: str, spec: StateTableSpec, whole: bool = False) -> StateTable:
+        state = self._spec.state_tables.get(name, StateTableRuns())
+        return StateTable(spec, self._runs(spec, state.refs, whole), state.frontier)
 
-    def _runs(self, spec: AreaSpec, refs: Iterable[RunRef], whole: bool = False) -> tuple[Run, ...]:
+    def _runs(
+        self, spec: StateTableSpec, refs: Iterable[RunReference], whole: bool = False
+    ) -> tuple[Run, ...]:
         """The rows of runs that this task owns, or all of them."""
         return tuple(run for _, run in self._opened(spec, refs, whole))
 
     def _opened(
-        self, spec: AreaSpec, refs: Iterable[RunRef], whole: bool = False
-    ) -> Iterator[tuple[RunRef, Run]]:
+        self, spec: StateTableSpec, refs: Iterable[RunReference], whole: bool = False
+    ) -> Iterator[tuple[RunReference, Run]]:
         low, high = ALL_HASHES if whole else (self._low, self._high)
         for ref in refs:
             first, last = ref.owners
@@ -293,12 +309,12 @@ class RoundTask:
                 inside = low <= first and last <= high
                 yield ref, run if inside else owned(spec, run, low, high)
 
-    def _write(self, name: str, spec: AreaSpec, write: Write, segment: SegmentWriter) -> None:
+    def _write(self, name: str, spec: StateTableSpec, write: Write, segment: SegmentWriter) -> None:
         self._report.frontiers[name] = self._w1 if write.frontier is None else write.frontier
         if len(write.elements):
             run = sorted_run(spec, write.elements, write.keep)
             ref = segment.write(run, (self._low, self._high))
-            self._report.areas.setdefault(name, []).append(ref)
+            self._report.state_tables.setdefault(name, []).append(ref)
             self._report.used(name, run.statistics.bytes)
 
     def _compact(self, writing: Writing) -> None:
@@ -316,13 +332,13 @@ class RoundTask:
         most = self._spec.merging
         with writing.segment() as private, writing.segment() as read:
             for merge in sorted(merges, key=lambda merge: merge.size):
-                segment = private if merge.area in self._program.private else read
+                segment = private if merge.state_table in self._program.private else read
                 most -= self._merge(merge, segment, most)
 
-    def _merges(self, name: str, spec: AreaSpec, chosen: Collection[str]) -> Iterable[Merge]:
+    def _merges(self, name: str, spec: StateTableSpec, chosen: Collection[str]) -> Iterable[Merge]:
         """The chosen runs by what they are merged into; those chosen anew are merged together."""
-        found: dict[str, list[tuple[RunRef, Run]]] = {}
-        refs = (ref for ref in self._spec.areas[name].refs if ref.name in chosen)
+        found: dict[str, list[tuple[RunReference, Run]]] = {}
+        refs = (ref for ref in self._spec.state_tables[name].refs if ref.name in chosen)
         for ref, run in self._opened(spec, refs):
             found.setdefault(ref.into, []).append((ref, run))
         owners = (self._low, self._high)
@@ -331,12 +347,12 @@ class RoundTask:
     def _merge(self, merge: Merge, segment: SegmentWriter, most: int) -> int:
         """Merge so many bytes, or all of them where that cannot wait; how many it were.
 
-        Of lanes, what this step takes out of them is left behind.
+        Of input buffers, what this step takes out of them is left behind.
         """
-        lane = merge.area in self._program.lanes
-        frontier = self._w1 if lane else self._spec.areas[merge.area].frontier
+        input_buffer = merge.state_table in self._program.input_buffers
+        frontier = self._w1 if input_buffer else self._spec.state_tables[merge.state_table].frontier
         into, done, reached = merge.into or segment.name, 0, 0
-        report = self._report.areas.setdefault(merge.area, [])
+        report = self._report.state_tables.setdefault(merge.state_table, [])
         if most > 0 or not merge.can_wait:
             for merged, bound in merge_in_parts(merge.spec, merge.runs, frontier):
                 done, reached = done + min(merge.size, compaction.PART), bound
@@ -354,9 +370,9 @@ class RoundTask:
         """Merge this task's pieces of publications, each into a file of its own."""
         spec = self._spec
         for piece in changelog.pieces(spec.blocks, self._task, spec.tasks):
-            area = self._program.view_areas[piece.block.view]
+            state_table = self._program.view_state_tables[piece.block.view]
             with writing.segment() as segment:
-                runs = changelog.merged(area, piece, self._store, spec.w0)
+                runs = changelog.merged(state_table, piece, self._store, spec.w0)
                 found = self._report.merged.setdefault((piece.block.view, piece.block.version), [])
                 found += [segment.write(run, packed=True) for run in runs]
 
@@ -365,26 +381,28 @@ class RoundTask:
     def _publish(self, segment: SegmentWriter) -> None:
         """What is over by the end of the step is apart: a view as it is now has no use for it."""
         for view, origin in self._program.views.items():
-            spec = self._program.view_areas[view]
-            if self._program.view_rounds[view] == self._round and not self._is_lost(origin):
+            spec = self._program.view_state_tables[view]
+            if self._program.view_rounds[view] == self._stage and not self._is_lost(origin):
                 out = self._input(origin, spec.schema, picked=True)
                 if len(out):
                     over = out.te < self._w1
                     runs = split_runs(spec, out, over)
                     self._report.views[view] = [segment.write(run, packed=True) for run in runs]
-                    self._report.used(view_area(view), sum(run.statistics.bytes for run in runs))
+                    self._report.used(
+                        view_state_table(view), sum(run.statistics.bytes for run in runs)
+                    )
                     ended = out.te[over]
                     self._report.times[view] = [*_some(out.ts), *_some(ended), int(out.ts.min())]
 
     def _passes(self, edge: Edge) -> bool:
-        return edge.leaves <= self._round < edge.arrives
+        return edge.leaves <= self._stage < edge.arrives
 
     def _send(self, edge: Edge) -> dict[int, Elements]:
-        """The rows of an edge by the task they go to, at their first round or on their way."""
+        """The rows of an edge by the task they go to, at their first stage or on their way."""
         schema = self._program.places[edge.producer].operator.schema
         if edge.producer in self.lost:
             return {}
-        if edge.leaves < self._round:
+        if edge.leaves < self._stage:
             return {self._task: concat(schema, self._arrived.get(edge.number, []))}
         out = self._results[edge.producer].plain()
         match edge.mode:
@@ -408,9 +426,9 @@ class RoundTask:
 class Merge:
     """With the rows of each run that the task owns."""
 
-    area: str
-    spec: AreaSpec
-    opened: tuple[tuple[RunRef, Run], ...]
+    state_table: str
+    spec: StateTableSpec
+    opened: tuple[tuple[RunReference, Run], ...]
     owners: tuple[int, int]
 
     @property
@@ -433,7 +451,7 @@ class Merge:
         mine = all(low <= ref.owners[0] and ref.owners[1] <= high for ref, _ in self.opened)
         return self.spec.order == "hash" and (mine or self.spec.owner is None)
 
-    def rest(self, into: str, since: int) -> Iterator[RunRef]:
+    def rest(self, into: str, since: int) -> Iterator[RunReference]:
         """What is left of the runs when all hashes before this one have been merged."""
         bounds = self.owners if self.spec.owner is None else ALL_HASHES
         for ref, run in self.opened:

@@ -1,6 +1,6 @@
 """Elements and reports on their way between tasks and to the driver.
 
-Rows between rounds travel as whole Arrow batches in a binary column: to Spark they are a few opaque
+Rows between stages travel as whole Arrow batches in a binary column: to Spark they are a few opaque
 rows, so an exchange costs a copy and no conversion, whatever the columns are. Only where Spark is
 to evaluate something on the way do elements travel as rows, in a struct column for their edge.
 """
@@ -23,11 +23,11 @@ REPORT, LOST = -1, -2
 _ROWS = 1 << 18
 
 
-def schema(program: Program, round: int) -> pa.Schema:
-    """Of what leaves a round."""
+def schema(program: Program, stage: int) -> pa.Schema:
+    """Of what leaves a stage."""
     structs = [
         (column(edge), pa.struct([*program.places[edge.producer].operator.schema, *_TIMES]))
-        for edge in program.leaving(round)
+        for edge in program.leaving(stage)
         if edge.mode == "spark"
     ]
     return pa.schema([*_ROW, *structs])

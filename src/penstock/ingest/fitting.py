@@ -23,7 +23,7 @@ import pyarrow.types as t
 from penstock import record
 from penstock.element import INF, Elements
 from penstock.record import Mask
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
 
 Failed: TypeAlias = tuple[pa.Array, Mask]
 """A column that holds NULL where a value does not fit, and where that is."""
@@ -312,12 +312,12 @@ class Rejected:
         return ", ".join(filter(None, (self.file, self.position))) if self.file else ""
 
 
-def rejected_area(source: str) -> AreaSpec:
-    return AreaSpec(f"rejected {source}", SCHEMA, tuple(SCHEMA.names), order="time")
+def rejected_state_table(source: str) -> StateTableSpec:
+    return StateTableSpec(f"rejected {source}", SCHEMA, tuple(SCHEMA.names), order="time")
 
 
 def rejected_rows(rejected: Sequence[Rejected]) -> Elements:
-    """Records that were rejected now, as rows of their area."""
+    """Records that were rejected now, as rows of their state table."""
     at = time_ns() // 1000
     texts = [None if r.text is None else shortened(r.text, _LONGEST_TEXT) for r in rejected]
     columns = (

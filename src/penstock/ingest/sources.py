@@ -1,8 +1,9 @@
-"""Rows on their way in: event time, lateness, and the lanes they wait in.
+"""Rows on their way in: event time, lateness, and the input buffers they wait in.
 
 Every task of an ingest turns its rows into elements, sets aside those that are late, have no time
-or end before they begin, computes what the lanes of the source hold, and writes it into a segment,
-a run for each range of owners. Nothing of it exists until the driver commits what the task reports.
+or end before they begin, computes what the input buffers of the source hold, and writes it into a
+segment, a run for each range of owners. Nothing of it exists until the driver commits what the task
+reports.
 """
 
 from __future__ import annotations
@@ -36,19 +37,19 @@ from penstock.ingest.fitting import (
     optional,
     origin_of,
     refused_in,
-    rejected_area,
     rejected_rows,
+    rejected_state_table,
     row_text,
 )
 from penstock.kinds import kind
 from penstock.physical.branches import STAMP, Branch
-from penstock.physical.program import Lane
+from penstock.physical.program import InputBuffer
 from penstock.punctuation.bulk import well_formed
 from penstock.punctuation.closings import Times
 from penstock.record import Ints
 from penstock.state.fields_json import object_from_json, object_to_json
-from penstock.state.run import AreaSpec, hash_keys, keep_of, run_of, sorted_run
-from penstock.state.store import FileStore, RunRef, SegmentWriter
+from penstock.state.run import StateTableSpec, hash_keys, keep_of, run_of, sorted_run
+from penstock.state.store import FileStore, RunReference, SegmentWriter
 
 LatePolicy: TypeAlias = Literal["keep", "drop", "fail"]
 PARTITION = 1 << 28  # the numbers that rows of one partition of a batch may have
@@ -154,16 +155,18 @@ def is_time(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
-def late_area(source: SourceDefinition) -> AreaSpec:
-    return AreaSpec(f"late {source.name}", source.schema, tuple(source.schema.names), order="time")
+def late_state_table(source: SourceDefinition) -> StateTableSpec:
+    return StateTableSpec(
+        f"late {source.name}", source.schema, tuple(source.schema.names), order="time"
+    )
 
 
-def aside_areas(source: SourceDefinition) -> tuple[AreaSpec, ...]:
-    """The areas of what a source did not accept."""
-    return late_area(source), rejected_area(source.name)
+def aside_state_tables(source: SourceDefinition) -> tuple[StateTableSpec, ...]:
+    """The state tables of what a source did not accept."""
+    return late_state_table(source), rejected_state_table(source.name)
 
 
-def input_area(source: SourceDefinition) -> AreaSpec:
+def input_state_table(source: SourceDefinition) -> StateTableSpec:
     """Where the rows that were accepted are kept, for views that are yet to come.
 
     Hashes only split them among readers, so those of texts are not worth their while where there
@@ -174,12 +177,12 @@ def input_area(source: SourceDefinition) -> AreaSpec:
         schema = schema.append(FIELD)
         if not source.arrival:
             key = tuple(f.name for f in source.schema if pa.types.is_primitive(f.type))
-    return AreaSpec(f"input {source.name}", schema, key, order="time")
+    return StateTableSpec(f"input {source.name}", schema, key, order="time")
 
 
-def kept_areas(source: SourceDefinition) -> tuple[AreaSpec, ...]:
-    """The areas of rows that are kept of a source, and that no step reads."""
-    return input_area(source), *aside_areas(source)
+def kept_state_tables(source: SourceDefinition) -> tuple[StateTableSpec, ...]:
+    """The state tables of rows that are kept of a source, and that no step reads."""
+    return input_state_table(source), *aside_state_tables(source)
 
 
 @dataclass
@@ -198,9 +201,9 @@ class IngestReport:
     """Why records were rejected: a few of the reasons."""
     place: str = ""
     """Where the first of them was, if it was in a file."""
-    areas: dict[str, list[RunRef]] = field(default_factory=dict)
+    state_tables: dict[str, list[RunReference]] = field(default_factory=dict)
     failures: dict[str, Problem] = field(default_factory=dict)
-    """The lanes that the rows could not be prepared for, and why."""
+    """The input buffers that the rows could not be prepared for, and why."""
 
     def add(self, other: IngestReport) -> None:
         self.accepted += other.accepted
@@ -212,39 +215,42 @@ class IngestReport:
         self.rejected += other.rejected
         self.reasons = few([*self.reasons, *other.reasons])
         self.place = self.place or other.place
-        for name, refs in other.areas.items():
-            self.areas.setdefault(name, []).extend(refs)
+        for name, refs in other.state_tables.items():
+            self.state_tables.setdefault(name, []).extend(refs)
         self.failures = {**other.failures, **self.failures}
 
     def to_json(self) -> dict[str, Any]:
-        areas = {k: list(map(object_to_json, refs)) for k, refs in self.areas.items()}
-        failures = {lane: asdict(problem) for lane, problem in self.failures.items()}
-        return {**vars(self), "areas": areas, "failures": failures}
+        state_tables = {k: list(map(object_to_json, refs)) for k, refs in self.state_tables.items()}
+        failures = {
+            input_buffer: asdict(problem) for input_buffer, problem in self.failures.items()
+        }
+        return {**vars(self), "areas": state_tables, "failures": failures}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> IngestReport:
-        areas = {
-            k: [object_from_json(RunRef, ref) for ref in refs] for k, refs in data["areas"].items()
+        state_tables = {
+            k: [object_from_json(RunReference, ref) for ref in refs]
+            for k, refs in data["areas"].items()
         }
         failures = {k: Problem(**problem) for k, problem in data["failures"].items()}
-        return IngestReport(**{**data, "areas": areas, "failures": failures})
+        return IngestReport(**{**data, "areas": state_tables, "failures": failures})
 
 
 @dataclass(frozen=True)
 class Ingest:
-    """How rows of a source become runs in lanes. `frontier`: earlier rows are late.
+    """How rows of a source become runs in input buffers. `frontier`: earlier rows are late.
 
     `arrived` is the time of rows that come without one. `closed` is what punctuations have ruled
-    out, and `marks` are the columns, if there are any, in whose rows they come.
-    What is kept for later goes into a segment of its own, which outlives those of the lanes.
-    Rows may come with `only` the columns that are needed; then those refused are but counted.
-    `sequence` is the number of the first row; `numbered` rows come with theirs, and those of tables
-    have none. Rows that come from files say of their `origin` where, and some were refused there.
-    `operations` are columns in which each row says what is to be done.
+    out, and `marks` are the columns, if there are any, in whose rows they come. What is kept for
+    later goes into a segment of its own, which outlives those of the input buffers. Rows may come
+    with `only` the columns that are needed; then those refused are but counted. `sequence` is the
+    number of the first row; `numbered` rows come with theirs, and those of tables have none. Rows
+    that come from files say of their `origin` where, and some were refused there. `operations` are
+    columns in which each row says what is to be done.
     """
 
     source: SourceDefinition
-    lanes: tuple[Lane, ...]
+    input_buffers: tuple[InputBuffer, ...]
     frontier: int
     tasks: int
     keep: bool = False
@@ -273,8 +279,8 @@ class Ingest:
 
     @property
     def _branches(self) -> Iterator[Branch]:
-        for lane in self.lanes:
-            yield from (b for b in lane.branches if b.source.name == self.source.name)
+        for input_buffer in self.input_buffers:
+            yield from (b for b in input_buffer.branches if b.source.name == self.source.name)
 
     @property
     def computed(self) -> dict[str, Expr]:
@@ -354,9 +360,11 @@ class Ingest:
         report.reasons = few([*report.reasons, *(one.reason for one in rejected)])
         report.place = report.place or next(filter(None, (one.place for one in rejected)), "")
         if self.source.on_error == "keep":
-            area = rejected_area(self.source.name)
-            run = sorted_run(area, rejected_rows(rejected))
-            report.areas.setdefault(area.name, []).append(lasting.write(run, packed=True))
+            state_table = rejected_state_table(self.source.name)
+            run = sorted_run(state_table, rejected_rows(rejected))
+            report.state_tables.setdefault(state_table.name, []).append(
+                lasting.write(run, packed=True)
+            )
 
     def _readable(
         self,
@@ -408,26 +416,28 @@ class Ingest:
         report = IngestReport(accepted, too_late, out)
         self._reject(list(self._strangers(rows, strange)), lasting, report)
         if np.any(refused) and self.source.late == "keep" and self.only is None:
-            self._keep(late_area(self.source), rows.where(refused), lasting, report)
+            self._keep(late_state_table(self.source), rows.where(refused), lasting, report)
         report.max_event_time = int(rows.ts[good | (mark & ~unknown)].max(initial=BEGIN))
         rows = rows.where(good)
         if len(rows):
             if self.keep:
-                self._keep(input_area(self.source), rows, lasting, report)
-            for lane in self.lanes:
+                self._keep(input_state_table(self.source), rows, lasting, report)
+            for input_buffer in self.input_buffers:
                 try:
-                    report.areas[lane.name] = list(self._fill(lane, rows, segment))
+                    report.state_tables[input_buffer.name] = list(
+                        self._fill(input_buffer, rows, segment)
+                    )
                 except PenstockError as error:
                     problem = problem_of(error)
                     if problem is None:
                         raise
-                    found = replace(problem, row=self._problem_in(lane, rows))
-                    report.failures[lane.name] = found
+                    found = replace(problem, row=self._problem_in(input_buffer, rows))
+                    report.failures[input_buffer.name] = found
         return report
 
-    def _problem_in(self, lane: Lane, rows: Elements) -> str:
-        """The row that cannot be prepared for a lane, by the columns of the source."""
-        mine = (b for b in lane.branches if b.source.name == self.source.name)
+    def _problem_in(self, input_buffer: InputBuffer, rows: Elements) -> str:
+        """The row that cannot be prepared for an input buffer, by the columns of the source."""
+        mine = (b for b in input_buffer.branches if b.source.name == self.source.name)
         names = [n for n in self.source.schema.names if n in rows.schema.names]
         return next(filter(None, (first_problem(b.run, rows, names) for b in mine)), "")
 
@@ -503,25 +513,38 @@ class Ingest:
         return evaluate_mask(Call("not", (kept,), pa.bool_()), rows)
 
     def _keep(
-        self, area: AreaSpec, rows: Elements, lasting: SegmentWriter, report: IngestReport
+        self,
+        state_table: StateTableSpec,
+        rows: Elements,
+        lasting: SegmentWriter,
+        report: IngestReport,
     ) -> None:
         """Rows as they came, each of them once, whatever their validity and weight."""
         ends, once = np.full(len(rows), INF), np.ones(len(rows), dtype=np.int64)
         begins = np.minimum(rows.ts, INF - 1)
-        rows = replace(rows.select(area.schema.names), ts=begins, te=ends, n=once)
-        report.areas[area.name] = [lasting.write(sorted_run(area, rows), packed=True)]
+        rows = replace(rows.select(state_table.schema.names), ts=begins, te=ends, n=once)
+        report.state_tables[state_table.name] = [
+            lasting.write(sorted_run(state_table, rows), packed=True)
+        ]
 
-    def _fill(self, lane: Lane, rows: Elements, segment: SegmentWriter) -> Iterator[RunRef]:
-        """What the rows add to a lane, as one run for each range of owners."""
-        mine = [b for b in lane.branches if b.source.name == self.source.name]
-        x = concat(lane.area.schema, [branch.run(rows) for branch in mine])
-        hashes = hash_keys(lane.area, x)
+    def _fill(
+        self, input_buffer: InputBuffer, rows: Elements, segment: SegmentWriter
+    ) -> Iterator[RunReference]:
+        """What the rows add to an input buffer, as one run for each range of owners."""
+        mine = [b for b in input_buffer.branches if b.source.name == self.source.name]
+        x = concat(input_buffer.state_table.schema, [branch.run(rows) for branch in mine])
+        hashes = hash_keys(input_buffer.state_table, x)
         owner = task_of(hashes, self.tasks)
         for task in range(self.tasks):
             mine = owner == task
             part = x.where(mine)
             if len(part):
-                run = run_of(lane.area, part, hashes[mine], keep_of(lane.area, part))
+                run = run_of(
+                    input_buffer.state_table,
+                    part,
+                    hashes[mine],
+                    keep_of(input_buffer.state_table, part),
+                )
                 yield segment.write(run, hash_range(task, self.tasks), packed=True)
 
 

@@ -21,7 +21,7 @@ from penstock.physical.program import Compiler, view_spec
 from penstock.sql.binding.catalog import is_constant
 from penstock.state.manifest import Manifest
 from penstock.state.names import check_name
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ class ViewDefinition:
     def sources(self) -> frozenset[str]:
         return sources_of(self.plan)
 
-    def area(self, name: str) -> AreaSpec:
+    def state_table(self, name: str) -> StateTableSpec:
         """Where the records of the view are, by its name."""
         return view_spec(name, self.plan.schema, self.key)
 

@@ -28,11 +28,11 @@ from penstock.execution.task import hash_range
 from penstock.ingest.times import shown, time_of
 from penstock.output.definitions import ViewDefinition, sources_and_views
 from penstock.physical.cutting import with_times
-from penstock.physical.program import base_area, view_area
+from penstock.physical.program import base_state_table, view_state_table
 from penstock.record import Ints, Mask
-from penstock.state.manifest import AreaState, Handover, Manifest, Publication
-from penstock.state.run import AreaSpec
-from penstock.state.store import FileStore, RunRef
+from penstock.state.manifest import Handover, Manifest, Publication, StateTableRuns
+from penstock.state.run import StateTableSpec
+from penstock.state.store import FileStore, RunReference
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -58,22 +58,22 @@ class Reading:
     """
 
     what: What
-    area: AreaSpec
-    refs: tuple[RunRef, ...]
+    state_table: StateTableSpec
+    refs: tuple[RunReference, ...]
     directory: Path
     time: pa.DataType
     since: int = BEGIN
     until: int = INF
-    base: tuple[RunRef, ...] = ()
+    base: tuple[RunReference, ...] = ()
 
     @property
     def schema(self) -> pa.Schema:
-        fields = list(self.area.schema)
+        fields = list(self.state_table.schema)
         match self.what:
             case "snapshot" | "rows":
-                return self.area.schema
+                return self.state_table.schema
             case "elements" | "standing":
-                return with_times(self.area.schema)
+                return with_times(self.state_table.schema)
             case "changes":
                 op, ts = self._added("op", "ts")
                 return pa.schema([(op, pa.string()), *fields, (ts, self.time)])
@@ -83,14 +83,14 @@ class Reading:
 
     def _added(self, *names: str) -> Iterator[str]:
         """Names for columns that the record does not have."""
-        taken = {name.lower() for name in self.area.schema.names}
+        taken = {name.lower() for name in self.state_table.schema.names}
         for name in names:
             while name in taken:
                 name = f"_{name}"
             yield name
 
     @property
-    def runs(self) -> tuple[RunRef, ...]:
+    def runs(self) -> tuple[RunReference, ...]:
         """All that is read; where there is none, there are no rows."""
         return (*self.refs, *self.base)
 
@@ -100,7 +100,7 @@ class Reading:
         old = [self._owned(ref, low, high, store) for ref in self.base]
         old = [x.where(x.te >= self.since) for x in old]
         old = [replace(x, ts=np.full(len(x), BEGIN, dtype=np.int64)) for x in old]
-        x = concat(self.area.schema, [*known, *old])
+        x = concat(self.state_table.schema, [*known, *old])
         match self.what:
             case "rows":
                 batches = self._batch(_copies(x, x.n), [])
@@ -118,8 +118,8 @@ class Reading:
         for start in range(0, batches.num_rows, _ROWS):
             yield batches.slice(start, _ROWS)
 
-    def _owned(self, ref: RunRef, low: int, high: int, store: FileStore) -> Elements:
-        run = store.open(self.area, ref)
+    def _owned(self, ref: RunReference, low: int, high: int, store: FileStore) -> Elements:
+        run = store.open(self.state_table, ref)
         return run.elements.where((run.hashes >= low) & (run.hashes < high))
 
     def _elements(self, x: Elements) -> pa.RecordBatch:
@@ -146,7 +146,7 @@ class Reading:
     def _operations(self, x: Elements) -> tuple[Ints, Mask]:
         """What each change does, and which ones an update of the same key and time says too."""
         comes = (x.n > 0).astype(np.int64)
-        keyed = (*x.key(self.area.key), pa.array(x.ts))
+        keyed = (*x.key(self.state_table.key), pa.array(x.ts))
         at = record.group_rows(keyed, record.hash_rows(keyed, len(x))).code
         order = sorting.sort_by(at, comes)
         start = np.flatnonzero(record.starts_of(at[order], comes[order]))
@@ -187,7 +187,7 @@ class CommittedView:
     """A view as of one committed version: where all readings of it come from."""
 
     name: str
-    area: AreaSpec
+    state_table: StateTableSpec
     time: pa.DataType
     manifest: Manifest
     directory: Path
@@ -213,7 +213,7 @@ class CommittedView:
         """The view at a time; without one, at the latest that is complete."""
         frontier = self.frontier
         if at is None:
-            now = self.manifest.area(view_area(self.name)).refs
+            now = self.manifest.state_table(view_state_table(self.name)).refs
             return self._reading("snapshot", now, until=frontier)
         if at >= frontier:
             raise PlanError(
@@ -237,7 +237,7 @@ class CommittedView:
                 f"all from {shown(self.oldest, self.time)} on are"
             )
         until = self.frontier if until is None else until
-        log: list[RunRef] = []
+        log: list[RunReference] = []
         for entry in self._begun(until):
             log += [ref for ref in entry.refs if since < entry.w1 or _may_end(ref, since, until)]
         base = [ref for ref in self._base.refs if _may_end(ref, since, until)]
@@ -258,8 +258,8 @@ class CommittedView:
         return f", where it failed: {failure.reason}. ALTER VIEW {self.name} RESUME goes on"
 
     @property
-    def _base(self) -> AreaState:
-        return self.manifest.area(base_area(self.name))
+    def _base(self) -> StateTableRuns:
+        return self.manifest.state_table(base_state_table(self.name))
 
     def _begun(self, until: int) -> list[Publication]:
         return [entry for entry in self.publications if entry.w0 < until]
@@ -267,13 +267,20 @@ class CommittedView:
     def _reading(
         self,
         what: What,
-        refs: Sequence[RunRef],
-        base: Sequence[RunRef] = (),
+        refs: Sequence[RunReference],
+        base: Sequence[RunReference] = (),
         since: int = BEGIN,
         until: int = INF,
     ) -> Reading:
         return Reading(
-            what, self.area, tuple(refs), self.directory, self.time, since, until, tuple(base)
+            what,
+            self.state_table,
+            tuple(refs),
+            self.directory,
+            self.time,
+            since,
+            until,
+            tuple(base),
         )
 
 
@@ -297,10 +304,10 @@ def handed_over(view: CommittedView, due: Handover) -> CommittedView:
     definition: ViewDefinition = codec.decode(due.definition)
     then = Manifest(
         frontier=due.publications[-1].w1,
-        areas={base_area(view.name): due.base},
+        state_tables={base_state_table(view.name): due.base},
         changelogs={view.name: due.publications},
     )
-    return replace(view, area=definition.area(view.name), manifest=then)
+    return replace(view, state_table=definition.state_table(view.name), manifest=then)
 
 
 def committed_view(manifest: Manifest, directory: Path, name: str) -> CommittedView:
@@ -308,8 +315,8 @@ def committed_view(manifest: Manifest, directory: Path, name: str) -> CommittedV
     sources, views = sources_and_views(manifest)
     if name not in views:
         raise no_view(name, views)
-    area = views[name].area(name)
-    return CommittedView(name, area, time_of(sources.values()), manifest, directory / "runs")
+    state_table = views[name].state_table(name)
+    return CommittedView(name, state_table, time_of(sources.values()), manifest, directory / "runs")
 
 
 def no_view(name: str, views: Iterable[str]) -> PlanError:
@@ -319,12 +326,12 @@ def no_view(name: str, views: Iterable[str]) -> PlanError:
     return PlanError(f"no view {name!r}; there are: {', '.join(known) or 'none yet'}{hint}")
 
 
-def _ends(ref: RunRef) -> tuple[int, int]:
+def _ends(ref: RunReference) -> tuple[int, int]:
     """The first and the last time at which a row of a run ends."""
     ends = ref.statistics.keep_quantiles
     return ends[0], ends[-1]
 
 
-def _may_end(ref: RunRef, since: int, until: int) -> bool:
+def _may_end(ref: RunReference, since: int, until: int) -> bool:
     first, last = _ends(ref)
     return first < until and since <= last

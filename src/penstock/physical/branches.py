@@ -24,17 +24,19 @@ from penstock.physical.lower import Operator
 from penstock.physical.transforms import (
     End,
     EndOfDays,
-    Foremost,
-    Gather,
+    LocalTopK,
     Merge,
     Negate,
+    PreAggregation,
     Project,
     Select,
     Stamp,
 )
 
 STAMP = "__stamp"
-Validity: TypeAlias = End | EndOfDays | Negate | Coalescing | Gather | Foremost | Combine | ToPoints
+Validity: TypeAlias = (
+    End | EndOfDays | Negate | Coalescing | PreAggregation | LocalTopK | Combine | ToPoints
+)
 """What is done to records as they are: of some of them, or of all together."""
 
 

@@ -1,8 +1,8 @@
 """What punctuations say, put into the expressions that ask for it.
 
 Plans ask when records are closed (`penstock.algebra.closing`). For a step, the host looks up what
-the punctuations of the streams have said so far, and gives kernels and areas the answers in place
-of the questions. Where nothing was said, nothing is left to compute.
+the punctuations of the streams have said so far, and gives kernels and state tables the answers in
+place of the questions. Where nothing was said, nothing is left to compute.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from penstock.punctuation.closings import Closings, Times
 from penstock.punctuation.derived import through
 from penstock.punctuation.prefixes import Prefixes
 from penstock.record import Columns, Direction
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
 
 Said = Mapping[str, Closings]
 """The punctuations of streams, by name."""
@@ -49,11 +49,12 @@ def answered(kernel: Kernel, said: Said) -> Kernel:
     return replace(kernel, **found) if found else kernel
 
 
-def reviewed(area: AreaSpec) -> AreaSpec:
-    """The area as compaction sees it: what was known when rows were written is known of them."""
-    if area.until is None or is_answered(area.until):
-        return area
-    return replace(area, until=None)
+def reviewed(state_table: StateTableSpec) -> StateTableSpec:
+    """The state table as compaction sees it: what was known when rows were written is known of
+    them."""
+    if state_table.until is None or is_answered(state_table.until):
+        return state_table
+    return replace(state_table, until=None)
 
 
 def asks(expr: Expr) -> bool:

@@ -12,7 +12,7 @@ from penstock.algebra.evaluate import evaluate, evaluate_mask
 from penstock.algebra.expr import Call, Expr, columns, conjunction
 from penstock.element import Elements
 from penstock.record import Columns, Hashes, Ints
-from penstock.state.area import equal_pairs
+from penstock.state.state_table import equal_pairs
 
 
 def combinations(sets: Sequence[Elements], conditions: Sequence[Expr]) -> tuple[Ints, ...]:

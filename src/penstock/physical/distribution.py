@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from penstock.physical.lower import Operator
 
 Key: TypeAlias = tuple[str, ...]
-Spread: TypeAlias = tuple[frozenset[str], ...]
+Partitioning: TypeAlias = tuple[frozenset[str], ...]
 
 
-def spread(operator: Operator) -> Spread | None:
+def partitioning(operator: Operator) -> Partitioning | None:
     """How an operator's results are spread; None where nothing is known."""
     match operator.work:
         case Scan():
@@ -30,15 +30,15 @@ def spread(operator: Operator) -> Spread | None:
         case InnerJoin(left_key=left, right_key=right):
             return tuple(frozenset(pair) for pair in zip(left, right, strict=True))
         case _ if operator.kernel is not None:
-            return tuple(frozenset((name,)) for name in operator.kernel.spread_by[0] or ())
+            return tuple(frozenset((name,)) for name in operator.kernel.partition_by[0] or ())
         case Project(outputs):
-            return _renamed(operator.inputs[0].spread, outputs)
+            return _renamed(operator.inputs[0].partitioning, outputs)
         case Merge():
-            return _common([child.spread for child in operator.inputs])
-    return operator.inputs[0].spread
+            return _common([child.partitioning for child in operator.inputs])
+    return operator.inputs[0].partitioning
 
 
-def satisfies(found: Spread | None, key: Key) -> bool:
+def satisfies(found: Partitioning | None, key: Key) -> bool:
     """Whether rows that are spread this way need not move to be spread by the key."""
     return (
         found is not None
@@ -47,7 +47,7 @@ def satisfies(found: Spread | None, key: Key) -> bool:
     )
 
 
-def keys_of(found: Spread | None, keys: Key) -> Key | None:
+def keys_of(found: Partitioning | None, keys: Key) -> Key | None:
     """Fewer than these keys by which rows are spread already; None where there are none."""
     chosen = tuple(min(part & set(keys), default="") for part in found or ())
     return chosen if chosen and all(chosen) and len(chosen) < len(keys) else None
@@ -55,13 +55,15 @@ def keys_of(found: Spread | None, keys: Key) -> Key | None:
 
 def key_of(operator: Operator) -> Key:
     """Columns by which an operator's results are spread, or could be: all of them."""
-    found = operator.spread
+    found = operator.partitioning
     if found is None:
         return tuple(operator.schema.names)
     return tuple(min(part) for part in found)
 
 
-def _renamed(found: Spread | None, outputs: tuple[tuple[str, Expr], ...]) -> Spread | None:
+def _renamed(
+    found: Partitioning | None, outputs: tuple[tuple[str, Expr], ...]
+) -> Partitioning | None:
     if found is None:
         return None
     columns = [(name, e.name) for name, e in outputs if isinstance(e, Column)]
@@ -69,10 +71,10 @@ def _renamed(found: Spread | None, outputs: tuple[tuple[str, Expr], ...]) -> Spr
     return tuple(parts) if all(parts) else None
 
 
-def _common(spreads: Sequence[Spread | None]) -> Spread | None:
+def _common(partitionings: Sequence[Partitioning | None]) -> Partitioning | None:
     """How all inputs of a merge are spread, if they are in the same way."""
-    known = [found for found in spreads if found is not None]
-    if len(known) < len(spreads) or len({len(found) for found in known}) > 1:
+    known = [found for found in partitionings if found is not None]
+    if len(known) < len(partitionings) or len({len(found) for found in known}) > 1:
         return None
     parts = [frozenset.intersection(*same) for same in zip(*known, strict=True)]
     return tuple(parts) if all(parts) else None

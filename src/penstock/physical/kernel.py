@@ -2,7 +2,7 @@
 
 A step `[w0, w1)` gives an operator its complete input for those times: elements with
 `w0 <= ts < w1`, whose ends may lie anywhere after. It answers with its complete output for the same
-times. What it must remember it returns as writes, which the host appends to its areas.
+times. What it must remember it returns as writes, which the host appends to its state tables.
 
 An element's end is a change that is known before it happens. Operators that answer per record or
 group with a step function over time keep such changes in a time-ordered *schedule* and take out of
@@ -24,13 +24,14 @@ from penstock.algebra.evaluate import evaluate_ints
 from penstock.algebra.expr import Expr
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.record import Columns, Hashes, Ints, Mask
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What to append to an area, and from when on its rows matter: the step's end if not said."""
+    """What to append to a state table, and from when on its rows matter: the step's end if not
+    said."""
 
     elements: Elements
     keep: Ints | None = None
@@ -57,19 +58,19 @@ class Kernel(Protocol):
         ...
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]: ...
+    def state_tables(self) -> tuple[StateTableSpec, ...]: ...
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
+    def partition_by(self) -> tuple[tuple[str, ...] | None, ...]:
         """Per input, the columns whose equal values must meet; None where all rows go to all."""
         ...
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result: ...
 
 
-def due_changes(schedule: Area, delta: Elements, w0: int, w1: int) -> tuple[Elements, Write]:
+def due_changes(schedule: StateTable, delta: Elements, w0: int, w1: int) -> tuple[Elements, Write]:
     """All changes of the step, as open elements, and what is to be scheduled for later steps."""
     ends = delta.where(delta.te < INF).negated()
     ends = _open(ends, ends.te)
@@ -88,11 +89,13 @@ def kept(x: Elements, until: Expr | None, w1: int) -> Write:
     return Write(x.where(needed), end[needed])
 
 
-def passing(areas: Sequence[AreaSpec], until: Expr | None) -> dict[str, Write]:
+def passing(state_tables: Sequence[StateTableSpec], until: Expr | None) -> dict[str, Write]:
     """The writes of a step without changes: where rows are let go in time, that it goes on."""
     if until is None:
         return {}
-    return {area.name: Write(Elements.empty(area.schema)) for area in areas}
+    return {
+        state_table.name: Write(Elements.empty(state_table.schema)) for state_table in state_tables
+    }
 
 
 def at(x: Elements, time: int) -> Elements:

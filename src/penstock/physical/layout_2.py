@@ -1,4 +1,5 @@
-"""What the state areas of layout 2 were called, which had the names of Python's classes in them."""
+"""What the state tables of layout 2 were called, which had the names of Python's classes in
+them."""
 
 from __future__ import annotations
 
@@ -9,8 +10,9 @@ from penstock.physical.lower import Operator
 from penstock.physical.program import Compiler, Program
 
 
-def area_names(program: Program, compiler: Compiler, apart: Iterable[str]) -> dict[str, str]:
-    """The areas of a program that have other names now: the old ones, and the names that they have.
+def state_table_names(program: Program, compiler: Compiler, apart: Iterable[str]) -> dict[str, str]:
+    """The state tables of a program that have other names now: the old ones, and the names that
+    they have.
 
     `apart` are the views that run apart. What is newer than layout 2 has no old name.
     """
@@ -22,11 +24,12 @@ def area_names(program: Program, compiler: Compiler, apart: Iterable[str]) -> di
         except LookupError:
             continue
         kernel = place.operator.kernel
-        for area in kernel.areas if kernel is not None else ():
-            names[prefix + area.name] = place.area_name(area)
-    for name, lane in program.lanes.items():
+        for state_table in kernel.state_tables if kernel is not None else ():
+            names[prefix + state_table.name] = place.state_table_name(state_table)
+    for name, input_buffer in program.input_buffers.items():
         try:
-            names[f"lane {fingerprint((identities.of(lane.operator), lane.area.key))}"] = name
+            identity = identities.of(input_buffer.operator)
+            names[f"lane {fingerprint((identity, input_buffer.state_table.key))}"] = name
         except LookupError:
             continue
     return names

@@ -26,7 +26,7 @@ from penstock.element import INF
 from penstock.memory.cardinality import has_few_values, undeclared_cardinalities
 from penstock.memory.summaries import Part, Summary, parts_of, summaries_of
 from penstock.physical.closing import asks, known
-from penstock.physical.distribution import Spread, key_of, keys_of, spread
+from penstock.physical.distribution import Partitioning, key_of, keys_of, partitioning
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.aggregate import GroupAggregate
 from penstock.physical.kernels.aggregate_sums import sources
@@ -44,10 +44,10 @@ from penstock.physical.kernels.sync import Synchronization, ToPoints
 from penstock.physical.transforms import (
     End,
     EndOfDays,
-    Foremost,
-    Gather,
+    LocalTopK,
     Merge,
     Negate,
+    PreAggregation,
     Project,
     Select,
     Stamp,
@@ -98,8 +98,8 @@ class Operator:
         return self.work.schema(*(operator.schema for operator in self.inputs))
 
     @cached_property
-    def spread(self) -> Spread | None:
-        return spread(self)
+    def partitioning(self) -> Partitioning | None:
+        return partitioning(self)
 
     @cached_property
     def identity(self) -> str:
@@ -257,7 +257,7 @@ class Graph:
         if groups.append_only and rows.is_linear and rows.waits and can_combine(groups.calls):
             combined = self._run(Combine(groups.keys, groups.calls), rows)
             return self._run(replace(groups, combined=True), combined)
-        return self._run(replace(groups, together=keys_of(rows.spread, groups.keys)), rows)
+        return self._run(replace(groups, together=keys_of(rows.partitioning, groups.keys)), rows)
 
     def _started(self, node: p.Restrict) -> Operator | None:
         """Groups that start when their keys say so, which the aggregate can see to by itself."""
@@ -284,7 +284,7 @@ class Graph:
                 rows = self.lower(source)
                 unasked = known(start, {})
                 if groups.append_only and unasked and set(source.schema.names) == set(keys):
-                    rows = self._run(Gather(unasked), rows)
+                    rows = self._run(PreAggregation(unasked), rows)
                 return self._run(replace(groups, start=start, opens=True), rows)
         return None
 
@@ -472,7 +472,7 @@ class Graph:
         grows = p.append_only(node.input)
         limit = INF if node.limit is None else node.limit
         if grows and limit < INF and rows.is_linear and rows.waits:
-            rows = self._run(Foremost(node.partition, order, limit), rows)
+            rows = self._run(LocalTopK(node.partition, order, limit), rows)
         kernel = TopRows(
             rows.schema,
             node.partition,

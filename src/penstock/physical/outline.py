@@ -1,9 +1,16 @@
-"""What runs, as short indented text: kernels in their rounds, and how rows come to them."""
+"""What runs, as short indented text: kernels in their stages, and how rows come to them."""
 
 from __future__ import annotations
 
 from penstock.physical.kernel import Kernel
-from penstock.physical.program import FromEdge, FromLane, FromOperator, Lane, Origin, Program
+from penstock.physical.program import (
+    FromEdge,
+    FromInputBuffer,
+    FromOperator,
+    InputBuffer,
+    Origin,
+    Program,
+)
 
 
 def outline(program: Program, view: str) -> str:
@@ -13,8 +20,12 @@ def outline(program: Program, view: str) -> str:
 
 def _lines(program: Program, origin: Origin, moved: str) -> list[str]:
     match origin:
-        case FromLane(name, whole):
-            return [_lane(program.lanes[name], moved or (", to every task" if whole else ""))]
+        case FromInputBuffer(name, whole):
+            return [
+                _input_buffer(
+                    program.input_buffers[name], moved or (", to every task" if whole else "")
+                )
+            ]
         case FromEdge(number):
             edge = program.edges[number]
             words = {
@@ -27,23 +38,29 @@ def _lines(program: Program, origin: Origin, moved: str) -> list[str]:
         case FromOperator(number):
             place = program.places[number]
             work = place.operator.work
-            kept = [area.name for area in work.areas] if isinstance(work, Kernel) else []
+            kept = (
+                [state_table.name for state_table in work.state_tables]
+                if isinstance(work, Kernel)
+                else []
+            )
             keeps = f", keeps {_listed(kept)}" if kept else ""
             below = [line for o in place.origins for line in _lines(program, o, "")]
-            first = f"{_name(work)} in round {place.round + 1}{keeps}{moved}"
+            first = f"{_name(work)} in stage {place.stage + 1}{keeps}{moved}"
             return [first, *(f"  {line}" for line in below)]
 
 
-def _lane(lane: Lane, moved: str) -> str:
-    """Rows are filtered, computed and ended when they arrive, and wait in a lane."""
+def _input_buffer(input_buffer: InputBuffer, moved: str) -> str:
+    """Rows are filtered, computed and ended when they arrive, and wait in an input buffer."""
     parts = []
-    for branch in lane.branches:
+    for branch in input_buffer.branches:
         work = [str(condition) for condition in branch.conditions]
         work += [_name(transform) for transform in branch.validity]
         work += ["expressions in Spark"] if branch.computed else []
         parts.append(branch.source.name + (f" ({', '.join(work)})" if work else ""))
-    spread = f" by {_listed(lane.area.key)}" if lane.area.key else ""
-    return f"lane of {' and '.join(parts)}{spread}{moved}"
+    partitioning = (
+        f" by {_listed(input_buffer.state_table.key)}" if input_buffer.state_table.key else ""
+    )
+    return f"input buffer of {' and '.join(parts)}{partitioning}{moved}"
 
 
 def _name(work: object) -> str:

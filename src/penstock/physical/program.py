@@ -1,9 +1,10 @@
-"""From a graph of operators to what tasks do: lanes, rounds and the edges between rounds.
+"""From a graph of operators to what tasks do: input buffers, stages and the edges between stages.
 
-What is linear in the sources happens when rows arrive, and its results wait in *lanes*, spread as
-the first operator needs them. A step is then a few *rounds*: in a round each task runs every
-operator whose rows it has, and only where rows must meet elsewhere do they travel, on an *edge*, to
-a later round. A join followed by a grouping on its key is one round; so is any chain on one key.
+What is linear in the sources happens when rows arrive, and its results wait in *input buffers*,
+spread as the first operator needs them. A step is then a few *stages*: in a stage each task runs
+every operator whose rows it has, and only where rows must meet elsewhere do they travel, on an
+*edge*, to a later stage. A join followed by a grouping on its key is one stage; so is any chain on
+one key.
 """
 
 from __future__ import annotations
@@ -26,19 +27,19 @@ from penstock.physical.expiry import Strategy
 from penstock.physical.expiry.planning import planned
 from penstock.physical.lower import Graph, Operator
 from penstock.physical.transforms import Project, Select
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
 
 
 @dataclass(frozen=True)
-class Lane:
+class InputBuffer:
     """Elements that were prepared when they arrived; the waiting room of an operator's input."""
 
     operator: Operator
-    area: AreaSpec
+    state_table: StateTableSpec
 
     @property
     def name(self) -> str:
-        return self.area.name
+        return self.state_table.name
 
     @cached_property
     def branches(self) -> tuple[Branch, ...]:
@@ -50,36 +51,36 @@ class Lane:
 
 
 @dataclass(frozen=True)
-class FromLane:
-    """Input that waits in a lane; all of it in every task where it is `whole`."""
+class FromInputBuffer:
+    """Input that waits in an input buffer; all of it in every task where it is `whole`."""
 
-    lane: str
+    input_buffer: str
     whole: bool = False
 
 
 @dataclass(frozen=True)
 class FromOperator:
-    """Output of another operator in the same round and task, by its place."""
+    """Output of another operator in the same stage and task, by its place."""
 
     place: int
 
 
 @dataclass(frozen=True)
 class FromEdge:
-    """Output of an earlier round, which an edge has brought."""
+    """Output of an earlier stage, which an edge has brought."""
 
     edge: int
 
 
-Origin: TypeAlias = FromLane | FromOperator | FromEdge
+Origin: TypeAlias = FromInputBuffer | FromOperator | FromEdge
 Mode: TypeAlias = Literal["spread", "stay", "all", "spark"]
 
 
 @dataclass(frozen=True)
 class Edge:
-    """Results of one operator on their way to a later round.
+    """Results of one operator on their way to a later stage.
 
-    `spread`: to the task that owns their key; `stay`: to the same task; `all`: to every task.
+    `partitioning`: to the task that owns their key; `stay`: to the same task; `all`: to every task.
     `spark`: to the same task, by way of a transform that only Spark can make.
     """
 
@@ -97,8 +98,8 @@ class Edge:
 
 
 @dataclass(frozen=True)
-class Place:
-    """An operator, where its inputs come from, and in which round it runs.
+class ScheduledOperator:
+    """An operator, where its inputs come from, and in which stage it runs.
 
     The identity says what an operator computes, from the sources on: it names the operator's state,
     and is the same in every process and for every view that has the operator in it.
@@ -106,33 +107,36 @@ class Place:
 
     operator: Operator
     identity: str
-    round: int
+    stage: int
     origins: tuple[Origin, ...]
 
     @cached_property
-    def areas(self) -> dict[str, AreaSpec]:
-        """The areas of the operator's state, by their names in the whole state.
+    def state_tables(self) -> dict[str, StateTableSpec]:
+        """The state tables of the operator's state, by their names in the whole state.
 
         Until when rows matter is written with them; what is known later is told separately.
         """
         kernel = self.operator.kernel
-        areas = kernel.areas if kernel is not None else ()
-        return {self.area_name(area): replace(area, until=None) for area in areas}
+        state_tables = kernel.state_tables if kernel is not None else ()
+        return {
+            self.state_table_name(state_table): replace(state_table, until=None)
+            for state_table in state_tables
+        }
 
-    def area_name(self, area: AreaSpec) -> str:
-        return f"{kind_of(type(self.operator.work)).name} {self.identity}/{area.name}"
+    def state_table_name(self, state_table: StateTableSpec) -> str:
+        return f"{kind_of(type(self.operator.work)).name} {self.identity}/{state_table.name}"
 
 
 @dataclass(frozen=True)
 class Program:
     """What tasks do. It is the same from step to step: a process that has had it reads it once."""
 
-    places: tuple[Place, ...]
-    lanes: Mapping[str, Lane]
+    places: tuple[ScheduledOperator, ...]
+    input_buffers: Mapping[str, InputBuffer]
     edges: tuple[Edge, ...]
     views: Mapping[str, Origin]
     view_rounds: Mapping[str, int]
-    view_areas: Mapping[str, AreaSpec]
+    view_state_tables: Mapping[str, StateTableSpec]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _program, (self._pickled,)
@@ -142,25 +146,27 @@ class Program:
         return pickle.dumps([getattr(self, field.name) for field in fields(self)])
 
     @property
-    def rounds(self) -> int:
-        return 1 + max((p.round for p in self.places), default=0)
+    def stages(self) -> int:
+        return 1 + max((p.stage for p in self.places), default=0)
 
-    def leaving(self, round: int) -> list[Edge]:
-        return [edge for edge in self.edges if edge.leaves == round]
+    def leaving(self, stage: int) -> list[Edge]:
+        return [edge for edge in self.edges if edge.leaves == stage]
 
-    def specs(self) -> dict[str, AreaSpec]:
-        """Every area there is: of lanes, of operators, of views."""
-        found = {name: lane.area for name, lane in self.lanes.items()}
+    def specs(self) -> dict[str, StateTableSpec]:
+        """Every state table there is: of input buffers, of operators, of views."""
+        found = {
+            name: input_buffer.state_table for name, input_buffer in self.input_buffers.items()
+        }
         for place in self.places:
-            found |= place.areas
-        for view, spec in self.view_areas.items():
-            found |= {view_area(view): spec, base_area(view): spec}
+            found |= place.state_tables
+        for view, spec in self.view_state_tables.items():
+            found |= {view_state_table(view): spec, base_state_table(view): spec}
         return found
 
     @cached_property
     def private(self) -> frozenset[str]:
-        """The areas that only steps read: of lanes and of operators."""
-        return frozenset(self.lanes).union(*(place.areas for place in self.places))
+        """The state tables that only steps read: of input buffers and of operators."""
+        return frozenset(self.input_buffers).union(*(place.state_tables for place in self.places))
 
 
 @lru_cache(maxsize=8)
@@ -168,21 +174,21 @@ def _program(pickled: bytes) -> Program:
     return Program(*pickle.loads(pickled))
 
 
-def view_area(view: str) -> str:
-    """The area of what a view holds now."""
+def view_state_table(view: str) -> str:
+    """The state table of what a view holds now."""
     return f"view {view}"
 
 
-def view_spec(view: str, schema: pa.Schema, key: Key | None = None) -> AreaSpec:
+def view_spec(view: str, schema: pa.Schema, key: Key | None = None) -> StateTableSpec:
     """What a view holds: records, spread by its key or, without one, by all of their columns."""
     if key is not None:
-        return AreaSpec(view_area(view), schema, key)
+        return StateTableSpec(view_state_table(view), schema, key)
     fixed = tuple(f.name for f in schema if pa.types.is_primitive(f.type))
-    return AreaSpec(view_area(view), schema, tuple(schema.names), hashed=fixed or None)
+    return StateTableSpec(view_state_table(view), schema, tuple(schema.names), hashed=fixed or None)
 
 
-def base_area(view: str) -> str:
-    """The area of what a view held when its older changes were given up."""
+def base_state_table(view: str) -> str:
+    """The state table of what a view held when its older changes were given up."""
     return f"base {view}"
 
 
@@ -199,13 +205,13 @@ class Compiler:
     def __init__(self, graph: Graph | None = None) -> None:
         self.graph = graph or Graph()
         self._roots: dict[str, Operator] = {}
-        self._places: list[Place] = []
+        self._places: list[ScheduledOperator] = []
         self._place_of: dict[Operator, int] = {}
-        self._lanes: dict[str, Lane] = {}
+        self._input_buffers: dict[str, InputBuffer] = {}
         self._edges: dict[tuple[object, ...], Edge] = {}
         self._origins: dict[str, Origin] = {}
         self._rounds: dict[str, int] = {}
-        self._areas: dict[str, AreaSpec] = {}
+        self._state_tables: dict[str, StateTableSpec] = {}
 
     def add(
         self,
@@ -222,21 +228,21 @@ class Compiler:
 
     def take(self, name: str, other: Compiler) -> None:
         """A view that another compiler has compiled for the same graph."""
-        self.put(name, other.root(name), other.area(name))
+        self.put(name, other.root(name), other.state_table(name))
 
-    def put(self, name: str, root: Operator, area: AreaSpec) -> None:
+    def put(self, name: str, root: Operator, state_table: StateTableSpec) -> None:
         """A view of what an operator gives."""
         self._roots[name] = root
         for operator in root.walk():
             if not operator.is_linear and operator not in self._place_of:
                 self._put(operator)
-        self._areas[name] = area
+        self._state_tables[name] = state_table
         if root.is_linear:
-            self._origins[name] = self._lane(root, tuple(root.schema.names))
+            self._origins[name] = self._input_buffer(root, tuple(root.schema.names))
             self._rounds[name] = 0
         else:
             self._origins[name] = FromOperator(self._place_of[root])
-            self._rounds[name] = self._round(root)
+            self._rounds[name] = self._stage(root)
 
     @property
     def roots(self) -> dict[str, str]:
@@ -246,18 +252,18 @@ class Compiler:
     def root(self, view: str) -> Operator:
         return self._roots[view]
 
-    def area(self, view: str) -> AreaSpec:
-        return self._areas[view]
+    def state_table(self, view: str) -> StateTableSpec:
+        return self._state_tables[view]
 
     def program(self) -> Program:
         """Of the views so far."""
         return Program(
             tuple(self._places),
-            dict(self._lanes),
+            dict(self._input_buffers),
             tuple(self._edges.values()),
             dict(self._origins),
             dict(self._rounds),
-            dict(self._areas),
+            dict(self._state_tables),
         )
 
     def _put(self, operator: Operator) -> None:
@@ -265,28 +271,28 @@ class Compiler:
             self._put_sparks(operator)
             return
         keys = self._keys(operator)
-        round = max(
+        stage = max(
             (
-                self._round(child) + self._must_move(child, key)
+                self._stage(child) + self._must_move(child, key)
                 for child, key in zip(operator.inputs, keys, strict=True)
                 if not child.is_linear
             ),
             default=0,
         )
         origins = tuple(
-            self._origin(child, key, round)
+            self._origin(child, key, stage)
             for child, key in zip(operator.inputs, keys, strict=True)
         )
         self._place_of[operator] = len(self._places)
-        self._places.append(Place(operator, operator.identity, round, origins))
+        self._places.append(ScheduledOperator(operator, operator.identity, stage, origins))
 
     def _put_sparks(self, operator: Operator) -> None:
-        """A transform with functions of Spark is made on the way to a next round."""
+        """A transform with functions of Spark is made on the way to a next stage."""
         (child,) = operator.inputs
-        round = self._round(child) + 1
-        edge = self._edge(child, "spark", (), round, operator.work)
+        stage = self._stage(child) + 1
+        edge = self._edge(child, "spark", (), stage, operator.work)
         self._place_of[operator] = len(self._places)
-        self._places.append(Place(operator, operator.identity, round, (edge,)))
+        self._places.append(ScheduledOperator(operator, operator.identity, stage, (edge,)))
 
     def _is_sparks(self, work: object) -> bool:
         match work:
@@ -299,35 +305,37 @@ class Compiler:
     def _keys(self, operator: Operator) -> Sequence[Key | Literal["any"] | None]:
         """How each input is to be spread; `any` where it does not matter."""
         if operator.kernel is not None:
-            return operator.kernel.spread_by[: len(operator.inputs)]
+            return operator.kernel.partition_by[: len(operator.inputs)]
         return ["any"] * len(operator.inputs)
 
     def _must_move(self, child: Operator, key: Key | Literal["any"] | None) -> bool:
-        return key is None or (key != "any" and not satisfies(child.spread, key))
+        return key is None or (key != "any" and not satisfies(child.partitioning, key))
 
-    def _origin(self, child: Operator, key: Key | Literal["any"] | None, round: int) -> Origin:
+    def _origin(self, child: Operator, key: Key | Literal["any"] | None, stage: int) -> Origin:
         if child.is_linear:
             chosen = key if key is not None and key != "any" else tuple(child.schema.names)
-            return self._lane(child, chosen, whole=key is None)
+            return self._input_buffer(child, chosen, whole=key is None)
         if self._must_move(child, key):
             mode: Mode = "all" if key is None else "spread"
-            return self._edge(child, mode, key if isinstance(key, tuple) else (), round)
-        if self._round(child) < round:
-            return self._edge(child, "stay", (), round)
+            return self._edge(child, mode, key if isinstance(key, tuple) else (), stage)
+        if self._stage(child) < stage:
+            return self._edge(child, "stay", (), stage)
         return FromOperator(self._place_of[child])
 
-    def _lane(self, operator: Operator, key: Key, whole: bool = False) -> FromLane:
+    def _input_buffer(self, operator: Operator, key: Key, whole: bool = False) -> FromInputBuffer:
         name = f"lane {codec.fingerprint((operator.identity, key))}"
-        self._lanes[name] = Lane(operator, AreaSpec(name, operator.schema, key, order="time"))
-        return FromLane(name, whole)
+        self._input_buffers[name] = InputBuffer(
+            operator, StateTableSpec(name, operator.schema, key, order="time")
+        )
+        return FromInputBuffer(name, whole)
 
     def _edge(
-        self, child: Operator, mode: Mode, key: Key, round: int, work: object = None
+        self, child: Operator, mode: Mode, key: Key, stage: int, work: object = None
     ) -> FromEdge:
         place = self._place_of[child]
         transform = work if isinstance(work, Select | Project) else None
-        edge = Edge(len(self._edges), place, mode, key, self._round(child), round, transform)
-        return FromEdge(self._edges.setdefault((place, mode, key, round, transform), edge).number)
+        edge = Edge(len(self._edges), place, mode, key, self._stage(child), stage, transform)
+        return FromEdge(self._edges.setdefault((place, mode, key, stage, transform), edge).number)
 
-    def _round(self, operator: Operator) -> int:
-        return self._places[self._place_of[operator]].round
+    def _stage(self, operator: Operator) -> int:
+        return self._places[self._place_of[operator]].stage

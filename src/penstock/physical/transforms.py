@@ -99,7 +99,7 @@ class EndOfDays:
 
 @operator("gather")
 @dataclass(frozen=True)
-class Gather:
+class PreAggregation:
     """Adds up equal records that are not seen before the time `start`, computed from them.
 
     They are there from the last of their beginnings before that on: for who looks at them only
@@ -125,7 +125,7 @@ class Gather:
 
 @operator("foremost")
 @dataclass(frozen=True)
-class Foremost:
+class LocalTopK:
     """Of rows of a partition that come at one time, those that can be among its first `limit`.
 
     For who looks for the first rows of partitions that only grow, that is the same. Rows that are

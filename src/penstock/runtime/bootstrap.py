@@ -18,13 +18,13 @@ from penstock.physical.branches import branches
 from penstock.physical.cutting import BEGINS, ENDS, WEIGHT, asks_for_the_past, cut, with_times
 from penstock.physical.kernel import Kernel
 from penstock.physical.lower import Operator
-from penstock.physical.program import Compiler, FromLane, Program, base_area
+from penstock.physical.program import Compiler, FromInputBuffer, Program, base_state_table
 from penstock.punctuation.closings import Closings
 from penstock.runtime.backfill import Backfill, BackfillInput
 from penstock.runtime.pipeline_state import PipelineState
 from penstock.runtime.punctuation_store import bind_punctuations, closing
 from penstock.state.manifest import Manifest
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def bootstrap(
     read: dict[str, set[str]] = {}
     for name, top in tops.items():
         start = cut(top, names, made)
-        compiler.put(name, start, compiled.area(name))
+        compiler.put(name, start, compiled.state_table(name))
         read[name] = set(_scans(start))
     scans = set().union(*read.values())
     used = tuple(one for one in views.values() if _name(one) in scans)
@@ -103,13 +103,14 @@ def _name(view: str) -> str:
 def _is_kept(view: str, manifest: Manifest) -> bool:
     """Whether what a view gave is known up to now."""
     return manifest.frontier == BEGIN or bool(
-        manifest.changelogs.get(view) or manifest.area(base_area(view)).frontier > BEGIN
+        manifest.changelogs.get(view)
+        or manifest.state_table(base_state_table(view)).frontier > BEGIN
     )
 
 
 def _is_whole(view: str, manifest: Manifest) -> bool:
     """Whether all that a view gave is kept."""
-    if manifest.area(base_area(view)).frontier > BEGIN:
+    if manifest.state_table(base_state_table(view)).frontier > BEGIN:
         return False
     log = manifest.changelogs.get(view, ())
     return log[0].w0 == BEGIN if log else manifest.frontier == BEGIN
@@ -117,14 +118,20 @@ def _is_whole(view: str, manifest: Manifest) -> bool:
 
 def input_of(view: str, program: Program, manifest: Manifest) -> BackfillInput:
     """What a running view gave so far, and what is on its way."""
-    area, origin = program.view_areas[view], program.views[view]
-    waiting = program.lanes[origin.lane].area if isinstance(origin, FromLane) else None
+    state_table, origin = program.view_state_tables[view], program.views[view]
+    waiting = (
+        program.input_buffers[origin.input_buffer].state_table
+        if isinstance(origin, FromInputBuffer)
+        else None
+    )
     source = SourceDefinition(
-        _name(view), with_times(area.schema), BEGINS, until=ENDS, weight=WEIGHT
+        _name(view), with_times(state_table.schema), BEGINS, until=ENDS, weight=WEIGHT
     )
     log = manifest.changelogs.get(view, ())
     refs = tuple(ref for entry in log for ref in entry.refs)
-    return BackfillInput(source, area, refs, manifest.area(base_area(view)).refs, waiting)
+    return BackfillInput(
+        source, state_table, refs, manifest.state_table(base_state_table(view)).refs, waiting
+    )
 
 
 class Backfills:
@@ -166,9 +173,9 @@ class Backfills:
         program: Program,
         frontier: int,
         sources: Mapping[str, SourceDefinition] | None = None,
-    ) -> tuple[dict[int, Kernel], dict[str, AreaSpec]]:
+    ) -> tuple[dict[int, Kernel], dict[str, StateTableSpec]]:
         """The kernels of a program that looks from a time on, with what punctuations said by then,
-        and the areas of which these close a part."""
+        and the state tables of which these close a part."""
         known = self.punctuations(names, sources).items()
         kernels = bind_punctuations(program, {name: one.settled(frontier) for name, one in known})
         return kernels, closing(program, kernels)

@@ -20,14 +20,14 @@ from penstock.errors import PlanError
 from penstock.execution.settings import check_settings
 from penstock.ingest.checkpoints import new_place
 from penstock.ingest.file_sources.batch import FileBatch
-from penstock.ingest.sources import SourceDefinition, kept_areas
+from penstock.ingest.sources import SourceDefinition, kept_state_tables
 from penstock.ingest.times import shown, time_of
 from penstock.ingest.watermarks import end_of
 from penstock.kinds import is_kept
 from penstock.output.definitions import ViewDefinition, check_free, compiler_of, of_kind
 from penstock.output.readers import CommittedView
 from penstock.physical.lower import Graph
-from penstock.physical.program import view_area
+from penstock.physical.program import view_state_table
 from penstock.runtime.bootstrap import Backfills, bootstrap, check_kept
 from penstock.runtime.domains import check_obeyed, lifted, standing
 from penstock.runtime.failures import filled, held, resumed
@@ -40,13 +40,13 @@ from penstock.state.log import fold
 from penstock.state.manifest import (
     Action,
     Advanced,
-    AreaState,
     Defined,
     Dropped,
     Manifest,
     Punctuated,
     Received,
     SourceState,
+    StateTableRuns,
 )
 
 if TYPE_CHECKING:
@@ -139,9 +139,15 @@ class Catalog:
             check_kept(f"view {name!r}", sources, state.sources, state.manifest)
         backfill = self._backfills.of(program, sources, start.inputs)
         new = alone.specs().keys() - running.program.specs().keys()
-        missing = [lane for lane in program.lanes.values() if lane.name in new]
+        missing = [
+            input_buffer
+            for input_buffer in program.input_buffers.values()
+            if input_buffer.name in new
+        ]
         commit = StepCommit(program, (), BEGIN, BEGIN)
-        backfill.fill(state.manifest, program.lanes.values() if frontier > BEGIN else missing)
+        backfill.fill(
+            state.manifest, program.input_buffers.values() if frontier > BEGIN else missing
+        )
         if frontier > BEGIN:
             punctuations = self._backfills.punctuations(view.sources)
             commit = backfill.run(frontier, bind_punctuations(program, punctuations))
@@ -151,8 +157,8 @@ class Catalog:
             if frontier > BEGIN:
                 short = bool(start.short) or from_now
                 actions += commit.as_base() if short else commit.publications()
-            for area in sorted(new):
-                actions += commit.introduced(area, backfill.lane(area))
+            for state_table in sorted(new):
+                actions += commit.introduced(state_table, backfill.input_buffer(state_table))
             self._define(name, view, *actions)
             state.running = state.running.with_view(name, view, compiled)
 
@@ -171,8 +177,12 @@ class Catalog:
             running = state.running.without([name] if name in state.running.views else [])
             needed = {*running.program.specs(), *held(state.manifest, besides=[name])}
             for source in of_kind(SourceDefinition, rest).values():
-                needed |= {area.name for area in kept_areas(source)}
-            gone = tuple(area for area in state.manifest.areas if area not in needed)
+                needed |= {state_table.name for state_table in kept_state_tables(source)}
+            gone = tuple(
+                state_table
+                for state_table in state.manifest.state_tables
+                if state_table not in needed
+            )
             state.commit(Dropped(name, gone), *lifting)
             state.definitions, state.running = rest, running
 
@@ -216,12 +226,12 @@ class Catalog:
             if at == INF or frontier == INF:
                 ends = {s: end_of(state.source(s), state.source_state(s)) for s in closings}
                 closings = {s: replace(c, ended=ends[s]) for s, c in closings.items()}
-            backfill.fill(manifest, program.lanes.values())
+            backfill.fill(manifest, program.input_buffers.values())
             commit = backfill.run(until, bind_punctuations(program, closings))
         actions: list[Action] = [Advanced(until), *commit.publications()]
-        actions += commit.introduced(view_area(name), AreaState())
+        actions += commit.introduced(view_state_table(name), StateTableRuns())
         found = fold(Manifest(), manifest.version, actions)
-        return CommittedView(name, view.area(name), time, found, state.runs)
+        return CommittedView(name, view.state_table(name), time, found, state.runs)
 
 
 def _after(at: int | None, frontier: int) -> int:

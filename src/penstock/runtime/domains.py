@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from penstock.element import BEGIN
 from penstock.errors import PlanError
-from penstock.ingest.sources import Ingest, SourceDefinition, input_area
+from penstock.ingest.sources import Ingest, SourceDefinition, input_state_table
 from penstock.output.readers import Reading
 from penstock.punctuation.closings import Closings, Entry
 from penstock.punctuation.schemes import Never, Punctuated
@@ -51,8 +51,10 @@ def check_obeyed(
             "kept, so whether they match its BY DOMAIN or BY ALL cannot be told; create the stream "
             "before rows come, or connect with keep_input=True"
         )
-    area, closed = input_area(source), Closings(source.schema).read(entries)
-    kept = Reading("rows", area, manifest.area(area.name).refs, directory, pa.int64())
+    state_table, closed = input_state_table(source), Closings(source.schema).read(entries)
+    kept = Reading(
+        "rows", state_table, manifest.state_table(state_table.name).refs, directory, pa.int64()
+    )
     quiet = replace(source, late="drop")
     counting = Ingest(quiet, (), BEGIN, tasks, closed=closed.times, numbered=True)
     report = jobs.ingest(jobs.rows(kept, tasks), counting, directory)

@@ -16,12 +16,18 @@ from typing import TypeVar
 from penstock.errors import StateError
 from penstock.execution.problems import Problem, problem_of, tried
 from penstock.execution.task import Report, StepSpec
-from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition, aside_areas, input_area
+from penstock.ingest.sources import (
+    Ingest,
+    IngestReport,
+    SourceDefinition,
+    aside_state_tables,
+    input_state_table,
+)
 from penstock.ingest.times import now
 from penstock.output.definitions import ViewDefinition, compiler_of
 from penstock.physical.kernel import Kernel
 from penstock.physical.lower import Graph
-from penstock.physical.program import Compiler, Program, base_area, view_area
+from penstock.physical.program import Compiler, Program, base_state_table, view_state_table
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.jobs import Jobs
 from penstock.runtime.state_names import named_state
@@ -33,15 +39,15 @@ from penstock.state.manifest import (
     Failure,
     Manifest,
     Resumed,
-    held_area,
+    held_state_table,
 )
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
 
 T = TypeVar("T")
 logger = logging.getLogger("penstock")
 
 
-class LanesFailedError(Exception):
+class InputBuffersFailedError(Exception):
     """Some views cannot take a batch. The caller must bring it again while no step is under way."""
 
 
@@ -80,11 +86,11 @@ class Running:
         return compiler_of({view: self.views[view]}, self.graph).program()
 
     def failed_by(self, failures: Mapping[str, Problem]) -> dict[str, Problem]:
-        """The views that need one of these operators or lanes, which have failed."""
+        """The views that need one of these operators or input buffers, which have failed."""
         found: dict[str, Problem] = {}
         for view in self.views if failures else ():
             program = self.alone(view)
-            needed = [*program.lanes, *(place.identity for place in program.places)]
+            needed = [*program.input_buffers, *(place.identity for place in program.places)]
             causes = [failures[name] for name in needed if name in failures]
             if causes:
                 found[view] = causes[0]
@@ -98,9 +104,9 @@ class Running:
         needed = rest.program.private
         for view, problem in problems.items():
             private = self.alone(view).private
-            areas = (*sorted(private), *map(rows_for, sorted(self.views[view].sources)))
+            state_tables = (*sorted(private), *map(rows_for, sorted(self.views[view].sources)))
             failure = Failure(
-                frontier, problem.reason, problem.condition, problem.row, now(), areas
+                frontier, problem.reason, problem.condition, problem.row, now(), state_tables
             )
             actions.append(Failed(view, failure, tuple(sorted(private - needed))))
             logger.error("view %s failed: %s", view, problem.sentence)
@@ -108,7 +114,7 @@ class Running:
 
 
 def rows_for(source: str) -> str:
-    """The name of the area in which rows of a source are held for a view, as they came."""
+    """The name of the state table in which rows of a source are held for a view, as they came."""
     return f"rows {source}"
 
 
@@ -164,26 +170,34 @@ def _tried_alone(
 
 
 def ingested(run: Callable[[Ingest], IngestReport], ingest: Ingest) -> IngestReport:
-    """Take a batch; the lanes whose expressions fail in Spark are in the report's failures."""
+    """Take a batch; the input buffers whose expressions fail in Spark are in the report's
+    failures."""
     try:
         return run(ingest)
     except Exception as error:
-        suspects = [lane for lane in ingest.lanes if replace(ingest, lanes=(lane,)).computed]
+        suspects = [
+            input_buffer
+            for input_buffer in ingest.input_buffers
+            if replace(ingest, input_buffers=(input_buffer,)).computed
+        ]
         if problem_of(error) is None or not suspects:
             raise
         failures: dict[str, Problem] = {}
-        for lane in suspects:
+        for input_buffer in suspects:
             try:
-                run(replace(ingest, lanes=(lane,), keep=False))
+                run(replace(ingest, input_buffers=(input_buffer,), keep=False))
             except Exception as alone:
                 problem = problem_of(alone)
                 if problem is None:
                     raise
-                failures[lane.name] = problem
+                failures[input_buffer.name] = problem
         if not failures:
             raise
         report = run(
-            replace(ingest, lanes=tuple(x for x in ingest.lanes if x.name not in failures))
+            replace(
+                ingest,
+                input_buffers=tuple(x for x in ingest.input_buffers if x.name not in failures),
+            )
         )
         report.failures = {**failures, **report.failures}
         return report
@@ -196,15 +210,23 @@ def filled(
     keep: bool,
     holders: Collection[str],
 ) -> list[Action]:
-    """What a batch adds to lanes, to the rows that are kept, and to those held for failed views."""
-    rows, aside = input_area(source).name, {area.name for area in aside_areas(source)}
+    """What a batch adds to input buffers, to the rows that are kept, and to those held for failed
+    views."""
+    rows, aside = (
+        input_state_table(source).name,
+        {state_table.name for state_table in aside_state_tables(source)},
+    )
     actions: list[Action] = []
-    for area, refs in report.areas.items():
-        if area == rows:
+    for state_table, refs in report.state_tables.items():
+        if state_table == rows:
             names = [rows] if keep else []
-            names += [held_area(view, rows_for(source.name)) for view in holders]
+            names += [held_state_table(view, rows_for(source.name)) for view in holders]
         else:
-            names = [area] if area in program.lanes or area in aside else []
+            names = (
+                [state_table]
+                if state_table in program.input_buffers or state_table in aside
+                else []
+            )
         actions += [Changed(name, tuple(refs)) for name in names if refs]
     return actions
 
@@ -215,23 +237,25 @@ def healthy(views: Mapping[str, ViewDefinition], manifest: Manifest) -> dict[str
 
 
 def held(manifest: Manifest, besides: Collection[str]) -> Iterator[str]:
-    """All areas of failed views besides some."""
+    """All state tables of failed views besides some."""
     for view, failure in manifest.failures.items():
         if view not in besides:
-            yield from (held_area(view, area) for area in failure.areas)
-            yield from (view_area(view), base_area(view))
+            yield from (held_state_table(view, state_table) for state_table in failure.state_tables)
+            yield from (view_state_table(view), base_state_table(view))
 
 
 def holders(manifest: Manifest, source: str) -> list[str]:
     """The failed views that read a source."""
     mine = rows_for(source)
-    return [view for view, failure in manifest.failures.items() if mine in failure.areas]
+    return [view for view, failure in manifest.failures.items() if mine in failure.state_tables]
 
 
-def rows_held(manifest: Manifest, sources: Mapping[str, SourceDefinition]) -> dict[str, AreaSpec]:
-    """The areas of the rows that are held for failed views."""
+def rows_held(
+    manifest: Manifest, sources: Mapping[str, SourceDefinition]
+) -> dict[str, StateTableSpec]:
+    """The state tables of the rows that are held for failed views."""
     return {
-        held_area(view, rows_for(name)): input_area(source)
+        held_state_table(view, rows_for(name)): input_state_table(source)
         for name, source in sources.items()
         for view in holders(manifest, name)
     }
@@ -239,13 +263,17 @@ def rows_held(manifest: Manifest, sources: Mapping[str, SourceDefinition]) -> di
 
 def _check_held(view: str, failure: Failure, manifest: Manifest, program: Program) -> None:
     """What the view's operators need is what is held for it, no more and no less."""
-    held = {area for area in failure.areas if held_area(view, area) in manifest.areas}
+    held = {
+        state_table
+        for state_table in failure.state_tables
+        if held_state_table(view, state_table) in manifest.state_tables
+    }
     rows = {rows_for(source) for source in manifest.sources}
     strange = (held - rows) ^ program.private
     if strange:
         raise StateError(
             f"view {view}",
-            f"area {min(strange)!r} of its state is not both held for it and of use to this "
+            f"state table {min(strange)!r} of its state is not both held for it and of use to this "
             "version of Penstock. Resume it with the version that wrote it, or drop it and create "
             "it anew",
         )
@@ -257,7 +285,7 @@ def resumed(
     view: ViewDefinition,
     manifest: Manifest,
     backfill_of: Callable[..., Backfill],
-    bind: Callable[[Program, int], tuple[Mapping[int, Kernel], Mapping[str, AreaSpec]]],
+    bind: Callable[[Program, int], tuple[Mapping[int, Kernel], Mapping[str, StateTableSpec]]],
 ) -> Callable[[Manifest, Running], list[Action]]:
     """Make the step that a failed view has missed; what gives the actions that bring it back.
 
@@ -266,16 +294,19 @@ def resumed(
     failure = manifest.failures[name]
     program = compiler_of({name: view}, running.graph).program()
     _check_held(name, failure, manifest, program)
-    begin = {area: manifest.areas[held_area(name, area)] for area in program.private}
+    begin = {
+        state_table: manifest.state_tables[held_state_table(name, state_table)]
+        for state_table in program.private
+    }
     backfill = backfill_of(
         program,
         sorted(view.sources),
         begin=begin,
-        rows=lambda source: held_area(name, rows_for(source)),
+        rows=lambda source: held_state_table(name, rows_for(source)),
     )
     commit = StepCommit(program, (), failure.frontier, failure.frontier)
     try:
-        backfill.fill(manifest, program.lanes.values())
+        backfill.fill(manifest, program.input_buffers.values())
         if manifest.frontier > failure.frontier:
             kernels, closed = bind(program, failure.frontier)
             commit = backfill.run(manifest.frontier, kernels, failure.frontier, closed)
@@ -288,14 +319,16 @@ def resumed(
         ) from error
 
     def actions(latest: Manifest, others: Running) -> list[Action]:
-        backfill.fill(latest, program.lanes.values())  # what came since is not before the frontier
+        backfill.fill(
+            latest, program.input_buffers.values()
+        )  # what came since is not before the frontier
         found: list[Action] = [Resumed(name), named_state(name, program)]
         if commit.w1 > commit.w0:
             found += commit.publications()
-            shown = view_area(name)
-            found += commit.changed(shown, latest.area(shown))
-        for area in sorted(program.private - others.program.private):
-            found += commit.introduced(area, backfill.lane(area))
+            shown = view_state_table(name)
+            found += commit.changed(shown, latest.state_table(shown))
+        for state_table in sorted(program.private - others.program.private):
+            found += commit.introduced(state_table, backfill.input_buffer(state_table))
         return found
 
     return actions

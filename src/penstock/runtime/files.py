@@ -19,7 +19,7 @@ from penstock.output.readers import Reading
 from penstock.state.manifest import Action, Changed, HandedOver, Manifest, Merged, Published
 from penstock.state.names import is_segment
 from penstock.state.storage import storage_errors
-from penstock.state.store import RunRef
+from penstock.state.store import RunReference
 
 RUNS = "runs"
 
@@ -50,7 +50,7 @@ def check_written(directory: Path, actions: Iterable[Action]) -> None:
             )
 
 
-def _refs(action: Action) -> Iterable[RunRef]:
+def _refs(action: Action) -> Iterable[RunReference]:
     match action:
         case Changed(added=refs) | Published(refs=refs) | Merged(refs=refs):
             return refs

@@ -28,7 +28,7 @@ from penstock.element import Elements
 from penstock.execution import wire
 from penstock.execution.expressions import staged, text, to_sql, with_columns, with_stages
 from penstock.execution.settings import session_for
-from penstock.execution.task import Report, RoundTask, StepSpec
+from penstock.execution.task import Report, StageTask, StepSpec
 from penstock.ingest.file_sources.batch import FileBatch
 from penstock.ingest.file_sources.splits import as_pattern
 from penstock.ingest.sources import Ingest, IngestReport
@@ -75,18 +75,18 @@ class SparkJobs:
         return self.spark.sparkContext.defaultParallelism
 
     def step(self, spec: StepSpec) -> list[Report]:
-        """Run all rounds of a step, each in so many tasks, and gather what they report."""
+        """Run all stages of a step, each in so many tasks, and gather what they report."""
         with progress_of(self.spark, f"step to {spec.w1}"):
-            reports = self._rounds(spec) if spec.program.rounds > 1 else self._round(spec)
+            reports = self._rounds(spec) if spec.program.stages > 1 else self._stage(spec)
         return list(map(wire.unpacked_report, reports))
 
-    def _round(self, spec: StepSpec) -> list[bytes]:
-        """A step of one round. Its tasks send each other nothing, so Spark needs no plan for it,
+    def _stage(self, spec: StepSpec) -> list[bytes]:
+        """A step of one stage. Its tasks send each other nothing, so Spark needs no plan for it,
         which takes as long as all else that it does for a small step."""
         pickled = pickle.dumps(spec)
 
         def run(task: int, nothing: Iterable[pa.RecordBatch]) -> Iterator[bytes]:
-            for batch in run_round(pickle.loads(pickled), 0, task, nothing):
+            for batch in run_stage(pickle.loads(pickled), 0, task, nothing):
                 yield from batch.column("data").to_pylist()
             _settle()
 
@@ -97,16 +97,16 @@ class SparkJobs:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         pickled, program = pickle.dumps(spec), spec.program
-        edges = [edge for round in range(program.rounds) for edge in program.leaving(round)]
+        edges = [edge for stage in range(program.stages) for edge in program.leaving(stage)]
         spark = session_for(self.spark, expressions_on(edges))
         rows = spark.range(0, spec.tasks, 1, spec.tasks)
-        for round in range(program.rounds):
-            if round > 0:
-                rows = computed(spark, rows, program.leaving(round - 1))
-            if any(edge.moves for edge in program.leaving(round - 1)):
+        for stage in range(program.stages):
+            if stage > 0:
+                rows = computed(spark, rows, program.leaving(stage - 1))
+            if any(edge.moves for edge in program.leaving(stage - 1)):
                 rows = rows.repartitionById(spec.tasks, "task")
-            out = from_arrow_schema(wire.schema(program, round))
-            rows = rows.mapInArrow(_in_task(pickled, round), out)
+            out = from_arrow_schema(wire.schema(program, stage))
+            rows = rows.mapInArrow(_in_task(pickled, stage), out)
         return _collected(rows).column("data").to_pylist()
 
     def rows(self, reading: Reading, tasks: int) -> DataFrame:
@@ -131,7 +131,7 @@ class SparkJobs:
     def ingest(
         self, rows: DataFrame | pa.Table | FileBatch, ingest: Ingest, directory: Path
     ) -> IngestReport:
-        """Bring rows, whose columns are the source's, into its lanes."""
+        """Bring rows, whose columns are the source's, into its input buffers."""
         if isinstance(rows, pa.Table):
             whole = self.with_computed(rows, ingest.computed, directory)
             return ingest.run(whole.to_batches(), store_of(directory))
@@ -195,7 +195,7 @@ def _file_of(rows: pa.Table, directory: Path) -> Iterator[Path]:
 def _collected(rows: DataFrame) -> pa.Table:
     """What a job gives, made once more where Spark has lost a part of it and doubts the rest.
 
-    A round that is made again names other files, and sends the same rows. Spark only sees that the
+    A stage that is made again names other files, and sends the same rows. Spark only sees that the
     bytes differ. Until it is committed, a step may be made as often as one likes.
     """
     try:
@@ -207,7 +207,7 @@ def _collected(rows: DataFrame) -> pa.Table:
 
 
 def expressions_on(edges: Iterable[Edge]) -> Iterator[Expr]:
-    """What only Spark can evaluate on its way from one round to the next."""
+    """What only Spark can evaluate on its way from one stage to the next."""
     for edge in edges:
         match edge.transform:
             case Select(predicate):
@@ -217,7 +217,7 @@ def expressions_on(edges: Iterable[Edge]) -> Iterator[Expr]:
 
 
 def computed(spark: SparkSession, rows: DataFrame, edges: list[Edge]) -> DataFrame:
-    """The rows of a round with what Spark is to make of them on their way to the next."""
+    """The rows of a stage with what Spark is to make of them on their way to the next."""
     columns = []
     for edge in edges:
         name, here = wire.column(edge), f"edge = {edge.number}"
@@ -251,11 +251,11 @@ def store_of(directory: Path) -> FileStore:
     return store
 
 
-def run_round(spec: StepSpec, round: int, task: int, batches: Iterable[pa.RecordBatch]) -> Batches:
-    """One round of a step in one task: what arrived goes in, what is to be sent comes out."""
+def run_stage(spec: StepSpec, stage: int, task: int, batches: Iterable[pa.RecordBatch]) -> Batches:
+    """One stage of a step in one task: what arrived goes in, what is to be sent comes out."""
     store, program = store_of(spec.directory), spec.program
-    store.forget(ref for area in spec.areas.values() for ref in area.refs)
-    out = wire.schema(program, round)
+    store.forget(ref for state_table in spec.state_tables.values() for ref in state_table.refs)
+    out = wire.schema(program, stage)
     arrived: dict[int, list[Elements]] = {}
     lost: set[int] = set()
     for batch in batches:  # all of it: Spark gives up a Python worker that leaves input behind
@@ -266,9 +266,9 @@ def run_round(spec: StepSpec, round: int, task: int, batches: Iterable[pa.Record
                 lost.update(pickle.loads(data))
             else:
                 yield wire.row(out, wire.REPORT, task, data)
-    work = RoundTask(spec, round, task, store)
+    work = StageTask(spec, stage, task, store)
     report, sent = work.run(arrived, lost)
-    if work.lost and round + 1 < program.rounds:  # others may have sent rows to what comes next
+    if work.lost and stage + 1 < program.stages:  # others may have sent rows to what comes next
         for receiver in range(spec.tasks):
             yield wire.row(out, wire.LOST, receiver, pickle.dumps(work.lost))
     for number, by_task in sent.items():
@@ -288,13 +288,13 @@ def _next(parts: Iterator[bytes], report: Report) -> bytes | None:
         return next(parts, None)
 
 
-def _in_task(pickled: bytes, round: int) -> Callable[[Batches], Batches]:
+def _in_task(pickled: bytes, stage: int) -> Callable[[Batches], Batches]:
     def run(batches: Batches) -> Batches:
         from pyspark import TaskContext
 
         context = TaskContext.get()
         assert context is not None
-        yield from run_round(pickle.loads(pickled), round, context.partitionId(), batches)
+        yield from run_stage(pickle.loads(pickled), stage, context.partitionId(), batches)
         _settle()
 
     return run
@@ -337,7 +337,7 @@ def _settle() -> None:
 
 
 def _received(program: Program, batch: pa.RecordBatch) -> Iterator[tuple[int, Elements | bytes]]:
-    """What came on edges; nothing comes in the rows that merely start the first round."""
+    """What came on edges; nothing comes in the rows that merely start the first stage."""
     if batch.num_columns == 1:
         return
     numbers = record.numpy(batch.column("edge"))

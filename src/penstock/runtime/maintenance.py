@@ -8,7 +8,7 @@ from pathlib import Path
 
 from penstock.algebra.closing import ALWAYS
 from penstock.execution.task import Report, hash_range
-from penstock.physical.program import base_area
+from penstock.physical.program import base_state_table
 from penstock.runtime.failures import holders
 from penstock.runtime.pipeline_state import PipelineState
 from penstock.runtime.step_commit import alive
@@ -17,44 +17,44 @@ from penstock.state.changelog import Block
 from penstock.state.compaction import Use, choose, together
 from penstock.state.manifest import (
     Action,
-    AreaState,
     Changed,
     Manifest,
     Merged,
     Punctuated,
     Retired,
-    held_area,
+    StateTableRuns,
+    held_state_table,
 )
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
 from penstock.state.storage import storage_errors
-from penstock.state.store import FileStore, RunRef
+from penstock.state.store import FileStore, RunReference
 
 MERGED_PER_BYTE = 2
 
 
 def compactions(
-    areas: Mapping[str, AreaState],
+    state_tables: Mapping[str, StateTableRuns],
     frontiers: Mapping[str, int],
     tasks: int,
-    closed: Mapping[str, AreaSpec],
+    closed: Mapping[str, StateTableSpec],
     uses: Mapping[str, Use],
 ) -> dict[str, frozenset[str]]:
-    """Which runs of which areas the tasks are to rewrite in this step.
+    """Which runs of which state tables the tasks are to rewrite in this step.
 
     The parts of one run are rewritten together, when there are all of them; those that are needed
-    no more are merely left out. What is being merged goes on. Areas that the end of a stream closes
-    as a whole are looked at whatever their size.
+    no more are merely left out. What is being merged goes on. State tables that the end of a stream
+    closes as a whole are looked at whatever their size.
     """
-    over = {name for name, area in closed.items() if area.until == ALWAYS}
+    over = {name for name, state_table in closed.items() if state_table.until == ALWAYS}
     found: dict[str, frozenset[str]] = {}
-    for name, area in areas.items():
-        needed = alive(area.refs, frontiers[name])
+    for name, state_table in state_tables.items():
+        needed = alive(state_table.refs, frontiers[name])
         chosen = {ref.name for ref in needed if ref.into}
         unfinished = {ref.into for ref in needed}
         idle = [ref for ref in needed if not ref.into and ref.whole not in unfinished]
         for task in range(tasks):
             low, high = hash_range(task, tasks)
-            parts: dict[str, list[RunRef]] = {}
+            parts: dict[str, list[RunReference]] = {}
             for ref in idle:
                 if ref.owners[0] < high and low < ref.owners[1]:
                     parts.setdefault(ref.whole, []).append(ref)
@@ -69,7 +69,7 @@ def compactions(
 
 
 def used(before: Mapping[str, Use], reports: Iterable[Report]) -> dict[str, Use]:
-    """How a step used areas; of those that it did not, what was known before."""
+    """How a step used state tables; of those that it did not, what was known before."""
     found: defaultdict[str, list[Use]] = defaultdict(list)
     for report in reports:
         for name, use in report.uses.items():
@@ -79,7 +79,7 @@ def used(before: Mapping[str, Use], reports: Iterable[Report]) -> dict[str, Use]
 
 
 def bytes_to_merge(uses: Mapping[str, Use], tasks: int) -> int:
-    """How much a task merges in a step, given how much came to all areas in the one before.
+    """How much a task merges in a step, given how much came to all state tables in the one before.
 
     A row is merged a few times in its life. What is more than that may wait for other steps.
     """
@@ -87,13 +87,18 @@ def bytes_to_merge(uses: Mapping[str, Use], tasks: int) -> int:
 
 
 def delete_left(
-    directory: Path, private: Iterable[str], before: Mapping[str, AreaState], now: Manifest
+    directory: Path, private: Iterable[str], before: Mapping[str, StateTableRuns], now: Manifest
 ) -> None:
-    """Delete the files of areas that only steps read, when the last commit did without them."""
+    """Delete the files of state tables that only steps read, when the last commit did without
+    them."""
     then = {ref.segment for name in private for ref in before[name].refs}
-    held = (held_area(view, a) for view, failure in now.failures.items() for a in failure.areas)
+    held = (
+        held_state_table(view, a)
+        for view, failure in now.failures.items()
+        for a in failure.state_tables
+    )
     live = (*private, *held)
-    for segment in then - {ref.segment for name in live for ref in now.area(name).refs}:
+    for segment in then - {ref.segment for name in live for ref in now.state_table(name).refs}:
         with storage_errors(directory):
             FileStore(directory).path(segment).unlink(missing_ok=True)
 
@@ -102,7 +107,7 @@ def merged_changes(
     blocks: Iterable[Block], reports: Iterable[Report], views: Iterable[str], now: Manifest
 ) -> Iterable[Action]:
     """What a step has merged of publications. Not where a sink came that has had none of them."""
-    found: defaultdict[tuple[str, int], list[RunRef]] = defaultdict(list)
+    found: defaultdict[tuple[str, int], list[RunReference]] = defaultdict(list)
     for report in reports:
         for key, refs in report.merged.items():
             found[key] += refs
@@ -127,14 +132,16 @@ def old_changes(manifest: Manifest, retention: int | None) -> list[Action]:
         old = [entry for entry in log if entry.w1 <= horizon and entry.version <= served]
         if old:
             refs = tuple(ref for entry in old for ref in entry.refs)
-            actions += [Changed(base_area(view), refs, frontier=old[-1].w1 - 1)]
+            actions += [Changed(base_state_table(view), refs, frontier=old[-1].w1 - 1)]
             actions += [Retired(view, old[-1].version)]
     return actions
 
 
 def sizes(manifest: Manifest, names: Iterable[str]) -> dict[str, dict[str, int]]:
-    """How much areas hold."""
-    refs = {name: manifest.areas[name].refs for name in names if name in manifest.areas}
+    """How much state tables hold."""
+    refs = {
+        name: manifest.state_tables[name].refs for name in names if name in manifest.state_tables
+    }
     return {
         name: {
             "rows": sum(ref.statistics.rows for ref in found),

@@ -152,4 +152,4 @@ class PipelineState:
         if name not in views:
             raise no_view(name, views)
         time = time_of(of_kind(SourceDefinition, definitions).values())
-        return CommittedView(name, views[name].area(name), time, manifest, self.runs)
+        return CommittedView(name, views[name].state_table(name), time, manifest, self.runs)

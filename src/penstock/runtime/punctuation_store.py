@@ -12,7 +12,7 @@ from penstock.physical.kernel import Kernel
 from penstock.physical.program import Program
 from penstock.punctuation.closings import Closings, Entry
 from penstock.state.manifest import Manifest, SourceState
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
 
 _MANY = 1000
 
@@ -90,11 +90,11 @@ def bind_punctuations(program: Program, said: Said) -> dict[int, Kernel]:
     return found
 
 
-def closing(program: Program, kernels: Mapping[int, Kernel]) -> dict[str, AreaSpec]:
-    """The areas of which punctuations close a part."""
-    found: dict[str, AreaSpec] = {}
+def closing(program: Program, kernels: Mapping[int, Kernel]) -> dict[str, StateTableSpec]:
+    """The state tables of which punctuations close a part."""
+    found: dict[str, StateTableSpec] = {}
     for number, kernel in kernels.items():
-        for area in map(reviewed, kernel.areas):
-            if is_answered(area.until):
-                found[program.places[number].area_name(area)] = area
+        for state_table in map(reviewed, kernel.state_tables):
+            if is_answered(state_table.until):
+                found[program.places[number].state_table_name(state_table)] = state_table
     return found

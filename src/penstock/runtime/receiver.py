@@ -31,7 +31,7 @@ from penstock.ingest.schemes import (
     operations_of,
     schemes_of,
 )
-from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition, input_area
+from penstock.ingest.sources import Ingest, IngestReport, SourceDefinition, input_state_table
 from penstock.ingest.watermarks import (
     advanced,
     after_batch,
@@ -44,7 +44,7 @@ from penstock.ingest.watermarks import (
     watermark_of,
 )
 from penstock.punctuation import Punctuation, text
-from penstock.runtime.failures import LanesFailedError, filled, holders, ingested
+from penstock.runtime.failures import InputBuffersFailedError, filled, holders, ingested
 from penstock.runtime.jobs import store_of
 from penstock.runtime.pipeline_state import PipelineState
 from penstock.state.manifest import Action, Changed, Numbered, Punctuated, Received, SourceState
@@ -228,7 +228,7 @@ class Receiver:
                 if report is None:
                     with self._state.mutex:
                         report = self._received(name, rows, run, batch)
-            except LanesFailedError:
+            except InputBuffersFailedError:
                 with self._state.step_lock, self._state.mutex:
                     report = self._received(name, rows, run, batch, may_fail=True)
             assert report is not None
@@ -258,13 +258,15 @@ class Receiver:
         """Decides which rows are late, and takes the others in.
 
         Returns None if a step advanced the watermark meanwhile; the caller must ingest the batch
-        again. Views whose lanes cannot take the rows fail, where they may because no step is under
-        way.
+        again. Views whose input buffers cannot take the rows fail, where they may because no step
+        is under way.
         """
         source = self._state.source(name)
         with self._state.mutex:
             running = self._state.running
-            lanes = tuple(x for x in running.program.lanes.values() if name in x.sources)
+            input_buffers = tuple(
+                x for x in running.program.input_buffers.values() if name in x.sources
+            )
             hold = bool(holders(self._state.manifest, name)) or may_fail
             state = self._state.source_state(name)
             late_before = lateness(state, self._state.target)
@@ -276,7 +278,7 @@ class Receiver:
         columns, closed = columns_of_marks(schemes), punctuations.at_arrival(source.time)
         ingest = Ingest(
             source,
-            lanes,
+            input_buffers,
             late_before,
             self._state.tasks,
             keep or hold,
@@ -288,7 +290,7 @@ class Receiver:
         ingest = replace(ingest, sequence=state.sequence, operations=operations)
         marks = NO_MARKS
         if rows is not None and schemes:
-            judge = replace(ingest, lanes=(), keep=False)
+            judge = replace(ingest, input_buffers=(), keep=False)
             arriving = Batch(
                 rows, schemes, judge, state, open_from(state, self._state.target), self._computed
             )
@@ -297,7 +299,7 @@ class Receiver:
             closed = closed.read_columns(marks.texts, marks.at)
         report = ingested(run, replace(ingest, closed=closed.times))
         if report.failures and not may_fail:
-            raise LanesFailedError
+            raise InputBuffersFailedError
         check_batch(source, report, late_before)
         with self._state.mutex:
             problems = running.failed_by(report.failures)
@@ -328,7 +330,7 @@ class Receiver:
 
     def _no_longer_kept(self, source: SourceDefinition, state: SourceState) -> Iterable[Action]:
         """Kept rows are of use only with all the others."""
-        area = input_area(source).name
-        kept = self._state.manifest.area(area).refs
+        state_table = input_state_table(source).name
+        kept = self._state.manifest.state_table(state_table).refs
         if kept and not state.kept:
-            yield Changed(area, removed=tuple(ref.name for ref in kept))
+            yield Changed(state_table, removed=tuple(ref.name for ref in kept))

@@ -16,10 +16,10 @@ from penstock.element import BEGIN, INF
 from penstock.errors import PlanError
 from penstock.execution.problems import problem_of
 from penstock.execution.settings import check_settings
-from penstock.ingest.sources import SourceDefinition, kept_areas
+from penstock.ingest.sources import SourceDefinition, kept_state_tables
 from penstock.output.definitions import ViewDefinition, check_free, compiler_of, of_kind
 from penstock.physical.lower import Graph
-from penstock.physical.program import Program, view_area
+from penstock.physical.program import Program, view_state_table
 from penstock.punctuation.closings import Entry
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.bootstrap import Backfills, check_kept
@@ -42,7 +42,7 @@ from penstock.state.manifest import (
     Punctuated,
     Replaced,
     ViewRenamed,
-    held_area,
+    held_state_table,
 )
 
 
@@ -162,7 +162,9 @@ class Redefinition:
                     continue
                 failure = manifest.failures.get(name)
                 frontier = manifest.frontier if failure is None else failure.frontier
-                before = ViewState(name, old, manifest.area(view_area(name)).refs, frontier)
+                before = ViewState(
+                    name, old, manifest.state_table(view_state_table(name)).refs, frontier
+                )
                 after = ViewState(name, view, one.held(name), manifest.frontier)
                 at, backfill = _last_moment(manifest), partial(self._rebuilt_from, {})
                 yield name, differences(before, after, at, backfill, self._state.runs)
@@ -182,11 +184,11 @@ class Redefinition:
         manifest, at = self._state.manifest, _last_moment(self._state.manifest)
         actions: list[Action] = []
         built = [action for one in buildings for action in one.finished(manifest)]
-        fresh = {area for one in buildings for area in one.fresh}
+        fresh = {state_table for one in buildings for state_table in one.fresh}
         needed = {*running.program.specs(), *held(manifest, besides=change.built)}
         for source in of_kind(SourceDefinition, definitions).values():
-            needed |= {area.name for area in kept_areas(source)}
-        gone = tuple(a for a in manifest.areas if a not in needed or a in fresh)
+            needed |= {state_table.name for state_table in kept_state_tables(source)}
+        gone = tuple(a for a in manifest.state_tables if a not in needed or a in fresh)
         moved = tuple(n for n, d in change.definitions.items() if n not in change.sources)
         anew = tuple(n for n in change.built if n in self._state.views)
         for name, changes in due.items():
@@ -211,16 +213,16 @@ class Redefinition:
                 for n, d in self._state.definitions.items()
             }
             running = Running.of({n: now[n] for n in now if n in self._renamed_running(old, new)})
-            areas = self._renamed_areas(old, new)
+            state_tables = self._renamed_state_tables(old, new)
             renamed = [Defined(new if n == old else n, codec.encode(d)) for n, d in readers.items()]
-            self._state.commit(ViewRenamed(old, new, areas), *renamed)
+            self._state.commit(ViewRenamed(old, new, state_tables), *renamed)
             self._state.definitions, self._state.running = now, running
 
     def _renamed_running(self, old: str, new: str) -> set[str]:
         return {new if name == old else name for name in self._state.running.views}
 
-    def _renamed_areas(self, old: str, new: str) -> dict[str, str]:
-        """What the areas of a view are called under another name.
+    def _renamed_state_tables(self, old: str, new: str) -> dict[str, str]:
+        """What the state tables of a view are called under another name.
 
         Those of a view that runs apart are called after it, and in the same order.
         """
@@ -232,8 +234,10 @@ class Redefinition:
         )
         names = {a: b for a, b in zip(before, after, strict=True) if a != b}
         failure = self._state.manifest.failures.get(old)
-        for area in failure.areas if failure is not None else ():
-            names[held_area(old, area)] = held_area(new, names.get(area, area))
+        for state_table in failure.state_tables if failure is not None else ():
+            names[held_state_table(old, state_table)] = held_state_table(
+                new, names.get(state_table, state_table)
+            )
         return names
 
     def alter(

@@ -28,7 +28,7 @@ from penstock.physical.cutting import BEGINS, ENDS, WEIGHT, with_times
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.multiplicity import Multiplicity
 from penstock.physical.lower import Graph, Operator
-from penstock.physical.program import Compiler, Program, base_area, view_area
+from penstock.physical.program import Compiler, Program, base_state_table, view_state_table
 from penstock.physical.transforms import Merge, Negate, Project
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.bootstrap import bootstrap, input_of
@@ -38,24 +38,24 @@ from penstock.runtime.state_names import named_state
 from penstock.runtime.step_commit import StepCommit
 from penstock.state.manifest import (
     Action,
-    AreaState,
     Changed,
     HandedOver,
     Handover,
     Manifest,
     Publication,
     Published,
+    StateTableRuns,
 )
-from penstock.state.run import AreaSpec
-from penstock.state.store import RunRef
+from penstock.state.run import StateTableSpec
+from penstock.state.store import RunReference
 
 MOST_ROUNDS = 5
 """How often what is built makes the steps that it missed before it holds up the next one."""
 _OLD, _NEW = "\x1fold", "\x1fnew"
-Differences: TypeAlias = tuple[tuple[ViewDefinition, tuple[RunRef, ...]], ...]
+Differences: TypeAlias = tuple[tuple[ViewDefinition, tuple[RunReference, ...]], ...]
 """Changes, each with the definition that its columns and key are of."""
 BindPunctuations: TypeAlias = Callable[
-    [Iterable[str], Program, int], tuple[Mapping[int, Kernel], Mapping[str, AreaSpec]]
+    [Iterable[str], Program, int], tuple[Mapping[int, Kernel], Mapping[str, StateTableSpec]]
 ]
 
 
@@ -104,8 +104,8 @@ class Building:
     bind: BindPunctuations
     progress: Progress
     frontier: int = BEGIN
-    _state: dict[str, AreaState] = field(default_factory=dict)
-    _published: dict[str, tuple[RunRef, ...]] = field(default_factory=dict)
+    _state: dict[str, StateTableRuns] = field(default_factory=dict)
+    _published: dict[str, tuple[RunReference, ...]] = field(default_factory=dict)
 
     def begin(self, manifest: Manifest, roots: Mapping[str, str]) -> tuple[str, ...]:
         """Decide what they are built from; the streams and tables that rows are read of."""
@@ -127,8 +127,8 @@ class Building:
         self.progress.round += 1
         again = f", round {self.progress.round}" if self.progress.round > 1 else ""
         self.progress.doing = f"its input is read{again}"
-        self._go_on(manifest, self._backfill.lane)
-        self._backfill.fill(manifest, self._program.lanes.values(), waiting=False)
+        self._go_on(manifest, self._backfill.input_buffer)
+        self._backfill.fill(manifest, self._program.input_buffers.values(), waiting=False)
         if manifest.frontier > self.frontier:
             self.progress.doing = f"its answer is computed{again}"
             names = sorted({s for view in self.views.values() for s in view.sources})
@@ -136,9 +136,9 @@ class Building:
             closed = closed if self.frontier > BEGIN else {}
             self._stepped(self._backfill.run(manifest.frontier, kernels, self.frontier, closed))
             self.frontier = manifest.frontier
-            self._go_on(manifest, lambda name: self._state.get(name, AreaState()))
+            self._go_on(manifest, lambda name: self._state.get(name, StateTableRuns()))
 
-    def _go_on(self, manifest: Manifest, held: Callable[[str], AreaState]) -> None:
+    def _go_on(self, manifest: Manifest, held: Callable[[str], StateTableRuns]) -> None:
         """Take what is held for the beginning of what comes next, and what views have given.
 
         What views held when older changes were given up is read once: steps may merge it.
@@ -151,35 +151,43 @@ class Building:
 
     def _stepped(self, commit: StepCommit) -> None:
         for name in self._program.specs():
-            area = self._state.get(name, AreaState())
-            area = self._backfill.lane(name) if name in self._program.private else area
-            for change in commit.introduced(name, area):
-                self._state[name] = AreaState(change.added, change.frontier)
+            state_table = self._state.get(name, StateTableRuns())
+            state_table = (
+                self._backfill.input_buffer(name) if name in self._program.private else state_table
+            )
+            for change in commit.introduced(name, state_table):
+                self._state[name] = StateTableRuns(change.added, change.frontier)
         for view, refs in commit.published.items():
             self._published[view] = (*self._published.get(view, ()), *refs)
 
-    def held(self, view: str) -> tuple[RunRef, ...]:
+    def held(self, view: str) -> tuple[RunReference, ...]:
         """The runs that hold what a view is as of the frontier."""
-        return self._state.get(view_area(view), AreaState()).refs
+        return self._state.get(view_state_table(view), StateTableRuns()).refs
 
     def finished(self, manifest: Manifest) -> list[Action]:
         """What brings them into the log, as of the frontier and with all rows that came since."""
-        missing = [lane for name, lane in self._program.lanes.items() if name in self.fresh]
-        self._go_on(manifest, self._backfill.lane)
+        missing = [
+            input_buffer
+            for name, input_buffer in self._program.input_buffers.items()
+            if name in self.fresh
+        ]
+        self._go_on(manifest, self._backfill.input_buffer)
         self._backfill.fill(manifest, missing)
         graph, actions = Graph(), list[Action]()
         for name, view in self.views.items():
             actions.append(named_state(name, compiler_of({name: view}, graph).program()))
             refs = self._published.get(name, ())
             if self.frontier > BEGIN and name in self._short:
-                actions.append(Changed(base_area(name), refs, frontier=self.frontier - 1))
+                actions.append(Changed(base_state_table(name), refs, frontier=self.frontier - 1))
             elif self.frontier > BEGIN:
                 actions.append(Published(name, BEGIN, self.frontier, refs))
         for name in sorted(self.fresh):
-            area = self._state.get(name, AreaState())
-            area = self._backfill.lane(name) if name in self._program.private else area
-            if area.refs or area.frontier > BEGIN:
-                actions.append(Changed(name, area.refs, frontier=area.frontier))
+            state_table = self._state.get(name, StateTableRuns())
+            state_table = (
+                self._backfill.input_buffer(name) if name in self._program.private else state_table
+            )
+            if state_table.refs or state_table.frontier > BEGIN:
+                actions.append(Changed(name, state_table.refs, frontier=state_table.frontier))
         return actions
 
 
@@ -192,13 +200,13 @@ class ViewState:
 
     name: str
     view: ViewDefinition
-    refs: tuple[RunRef, ...]
+    refs: tuple[RunReference, ...]
     frontier: int
 
     def standing(self, directory: Path, since: int) -> Reading:
         """What is there, as elements that begin at a time."""
-        area, time = self.view.area(self.name), pa.int64()
-        return Reading("standing", area, self.refs, directory, time, since, self.frontier)
+        state_table, time = self.view.state_table(self.name), pa.int64()
+        return Reading("standing", state_table, self.refs, directory, time, since, self.frontier)
 
 
 def differences(
@@ -217,7 +225,7 @@ def differences(
         one = backfill(program, ())
         for each, gone in part:
             source, reading = _source(each, gone), each.standing(directory, at)
-            one.bring(source, program.lanes.values(), reading)
+            one.bring(source, program.input_buffers.values(), reading)
         commit = one.run(at + 1, {})
         found.append((state.view, commit.published[state.name]))
     return tuple(found)
@@ -244,7 +252,7 @@ def _difference(of: ViewState, part: list[tuple[ViewState, bool]]) -> Program:
     elif part[0][1]:
         root = Operator(Negate(), (root,))
     compiler = Compiler()
-    compiler.put(of.name, root, of.view.area(of.name))
+    compiler.put(of.name, root, of.view.state_table(of.name))
     return compiler.program()
 
 
@@ -266,7 +274,7 @@ def handovers(
             continue
         due: list[Handover] = []
         if log and log[-1].version > state.version:
-            base = manifest.area(base_area(name))
+            base = manifest.state_table(base_state_table(name))
             due.append(Handover(codec.encode(old), log, base))
         first = manifest.version + 2 - len(changes)
         for version, (view, refs) in enumerate(changes, first):

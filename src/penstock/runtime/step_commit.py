@@ -8,9 +8,9 @@ from functools import cached_property
 
 from penstock.element import BEGIN
 from penstock.execution.task import Report
-from penstock.physical.program import Program, base_area, view_area
-from penstock.state.manifest import Action, AreaState, Changed, Published
-from penstock.state.store import RunRef
+from penstock.physical.program import Program, base_state_table, view_state_table
+from penstock.state.manifest import Action, Changed, Published, StateTableRuns
+from penstock.state.store import RunReference
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class StepCommit:
     w1: int
 
     @cached_property
-    def published(self) -> dict[str, tuple[RunRef, ...]]:
+    def published(self) -> dict[str, tuple[RunReference, ...]]:
         return {
             view: tuple(ref for report in self.reports for ref in report.views.get(view, ()))
             for view in self.program.views
@@ -35,48 +35,51 @@ class StepCommit:
     def as_base(self) -> list[Action]:
         """The views as they are after the step, without a word on how they came to be so."""
         return [
-            Changed(base_area(view), refs, frontier=self.w1 - 1)
+            Changed(base_state_table(view), refs, frontier=self.w1 - 1)
             for view, refs in self.published.items()
         ]
 
     def changed(
-        self, name: str, area: AreaState, rewritten: Iterable[str] = ()
+        self, name: str, state_table: StateTableRuns, rewritten: Iterable[str] = ()
     ) -> Iterable[Changed]:
-        """The change of an area that the log has: runs that came, are rewritten, or are dead."""
-        frontier = self._frontier(name, area)
+        """The change of a state table that the log has: runs that came, are rewritten, or are
+        dead."""
+        frontier = self._frontier(name, state_table)
         new = alive(self._written(name), frontier)
-        dead = {ref.name for ref in area.refs} - {ref.name for ref in alive(area.refs, frontier)}
+        dead = {ref.name for ref in state_table.refs} - {
+            ref.name for ref in alive(state_table.refs, frontier)
+        }
         removed = tuple(sorted(dead.union(rewritten)))
-        if new or removed or frontier > area.frontier:
+        if new or removed or frontier > state_table.frontier:
             yield Changed(name, new, removed, frontier)
 
-    def introduced(self, name: str, area: AreaState) -> Iterable[Changed]:
-        """The change that brings an area into the log, with what is alive of it."""
-        frontier = self._frontier(name, area)
-        refs = alive((*area.refs, *self._written(name)), frontier)
+    def introduced(self, name: str, state_table: StateTableRuns) -> Iterable[Changed]:
+        """The change that brings a state table into the log, with what is alive of it."""
+        frontier = self._frontier(name, state_table)
+        refs = alive((*state_table.refs, *self._written(name)), frontier)
         if refs or frontier > BEGIN:
             yield Changed(name, refs, frontier=frontier)
 
-    def _written(self, name: str) -> tuple[RunRef, ...]:
-        refs = tuple(ref for report in self.reports for ref in report.areas.get(name, ()))
+    def _written(self, name: str) -> tuple[RunReference, ...]:
+        refs = tuple(ref for report in self.reports for ref in report.state_tables.get(name, ()))
         return refs + self._shown.get(name, ())
 
-    def _frontier(self, name: str, area: AreaState) -> int:
-        return max(self._frontiers.get(name, BEGIN), area.frontier)
+    def _frontier(self, name: str, state_table: StateTableRuns) -> int:
+        return max(self._frontiers.get(name, BEGIN), state_table.frontier)
 
     @cached_property
-    def _shown(self) -> dict[str, tuple[RunRef, ...]]:
-        return {view_area(view): refs for view, refs in self.published.items()}
+    def _shown(self) -> dict[str, tuple[RunReference, ...]]:
+        return {view_state_table(view): refs for view, refs in self.published.items()}
 
     @cached_property
     def _frontiers(self) -> dict[str, int]:
-        found = dict.fromkeys(self.program.lanes, self.w1)
+        found = dict.fromkeys(self.program.input_buffers, self.w1)
         for report in self.reports:
             for name, frontier in report.frontiers.items():
                 found[name] = max(found.get(name, BEGIN), frontier)
         return found | dict.fromkeys(self._shown, self.w1 - 1)
 
 
-def alive(refs: Iterable[RunRef], frontier: int) -> tuple[RunRef, ...]:
+def alive(refs: Iterable[RunReference], frontier: int) -> tuple[RunReference, ...]:
     """Those of which a row is needed still."""
     return tuple(ref for ref in refs if ref.statistics.dead(frontier) < ref.statistics.rows)

@@ -15,7 +15,7 @@ from typing import Any
 
 from penstock.element import BEGIN
 from penstock.execution.task import StepSpec
-from penstock.ingest.sources import input_area, kept_areas
+from penstock.ingest.sources import input_state_table, kept_state_tables
 from penstock.physical.closing import Said
 from penstock.physical.expiry.choosing import Chooser
 from penstock.physical.program import Program
@@ -30,7 +30,7 @@ from penstock.runtime.step_commit import StepCommit
 from penstock.state import changelog
 from penstock.state.compaction import Use
 from penstock.state.manifest import Action, Advanced, Manifest
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
 
 logger = logging.getLogger("penstock")
 
@@ -39,8 +39,8 @@ logger = logging.getLogger("penstock")
 class StepSpecs:
     """Of the step from a manifest's frontier to `w1`.
 
-    `punctuations` are those of sources, `kept` are the areas that are only compacted, `uses`
-    tells how areas were used before, `review` whether what punctuations close is looked for,
+    `punctuations` are those of sources, `kept` are the state tables that are only compacted, `uses`
+    tells how state tables were used before, `review` whether what punctuations close is looked for,
     `retention` for how long changes are kept, and `merging` whether published changes are merged.
     """
 
@@ -49,7 +49,7 @@ class StepSpecs:
     directory: Path
     tasks: int
     punctuations: Said
-    kept: Mapping[str, AreaSpec]
+    kept: Mapping[str, StateTableSpec]
     expiry: Chooser
     uses: Mapping[str, Use]
     review: bool
@@ -57,11 +57,13 @@ class StepSpecs:
     merging: bool = True
 
     def of(self, program: Program) -> StepSpec:
-        areas = {name: self.manifest.area(name) for name in (*program.specs(), *self.kept)}
+        state_tables = {
+            name: self.manifest.state_table(name) for name in (*program.specs(), *self.kept)
+        }
         kernels = bind_punctuations(program, self.punctuations)
         closed = closing(program, kernels)
-        frontiers = {name: area.frontier for name, area in areas.items()}
-        frontiers |= dict.fromkeys(program.lanes, self.w1)
+        frontiers = {name: state_table.frontier for name, state_table in state_tables.items()}
+        frontiers |= dict.fromkeys(program.input_buffers, self.w1)
         reviewed = closed if self.review else {}
         uses = {**dict.fromkeys(self.kept, Use()), **self.uses}
         return StepSpec(
@@ -70,8 +72,8 @@ class StepSpecs:
             self.manifest.frontier,
             self.w1,
             self.tasks,
-            areas,
-            maintenance.compactions(areas, frontiers, self.tasks, reviewed, uses),
+            state_tables,
+            maintenance.compactions(state_tables, frontiers, self.tasks, reviewed, uses),
             self.kept,
             self.expiry.told(program, kernels),
             closed,
@@ -86,7 +88,8 @@ class StepSpecs:
 
 
 class StepLoop:
-    """Makes one step after the other; remembers between them how operators and areas were used."""
+    """Makes one step after the other; remembers between them how operators and state tables were
+    used."""
 
     def __init__(self, state: PipelineState, receiver: Receiver, maintenance: Maintenance) -> None:
         self._state = state
@@ -122,19 +125,19 @@ class StepLoop:
             actions: list[Action] = [*failed, Advanced(w1), *commit.publications()]
             for name in (*program.specs(), *specs.kept):
                 chosen = spec.compactions.get(name, ())
-                actions += commit.changed(name, spec.areas[name], chosen)
+                actions += commit.changed(name, spec.state_tables[name], chosen)
             actions += maintenance.merged_changes(
                 spec.blocks, reports, program.views, state.manifest
             )
             state.commit(*actions)
             state.running = rest
-        maintenance.delete_left(state.runs, spec.program.private, spec.areas, state.manifest)
+        maintenance.delete_left(state.runs, spec.program.private, spec.state_tables, state.manifest)
         if merging:
             self._maintenance.condense()
             self._maintenance.give_up_old_changes()
         operators = state.metrics.stepped(program, reports, w1)
         self.expiry.observe(program, operators)
-        inputs = [input_area(source).name for source in state.sources.values()]
+        inputs = [input_state_table(source).name for source in state.sources.values()]
         progress = {
             "version": state.manifest.version,
             "frontier": w1,
@@ -153,9 +156,13 @@ class StepLoop:
     ) -> StepSpecs:
         """What is built beside others reads kept rows and changes from where they were, so that
         nothing of them is merged meanwhile."""
-        state, kept = self._state, dict[str, AreaSpec]()
+        state, kept = self._state, dict[str, StateTableSpec]()
         if merging:
-            kept = {area.name: area for s in state.sources.values() for area in kept_areas(s)}
+            kept = {
+                state_table.name: state_table
+                for s in state.sources.values()
+                for state_table in kept_state_tables(s)
+            }
             kept |= rows_held(manifest, state.sources)
         read = frozenset().union(*(view.sources for view in running.views.values()))
         return StepSpecs(

@@ -242,13 +242,13 @@ def _of_sources(session: Session) -> Iterator[Metric]:
 
 def _of_state(session: Session) -> Iterator[Metric]:
     last = session.last_progress or {"state": {}, "kept": {}}
-    areas = {**last["state"], **last["kept"]}
+    state_tables = {**last["state"], **last["kept"]}
     for what, told in (("bytes", "Bytes"), ("rows", "Rows")):
         yield _gauge(
             f"penstock_state_{what}",
             f"{told} that an operator, a view or a source keeps",
             ["operator"],
-            [([name], held[what]) for name, held in areas.items()],
+            [([name], held[what]) for name, held in state_tables.items()],
         )
     operators = session.metrics()["operators"]
     for way, told in (("in", "into"), ("out", "out of")):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from penstock.boundary import public
 from penstock.element import INF
-from penstock.ingest.fitting import rejected_area
+from penstock.ingest.fitting import rejected_state_table
 from penstock.ingest.rows import columns_of, table_of
-from penstock.ingest.sources import IngestReport, late_area
+from penstock.ingest.sources import IngestReport, late_state_table
 from penstock.ingest.times import Time, ticks, time_of
 from penstock.output.readers import Reading, read_view
 from penstock.runtime.engine import Engine
@@ -117,6 +117,8 @@ class Source:
     def aside(self, what: Aside) -> Reading:
         """What is to be read to have all rows that were not accepted."""
         definition = self._engine.source(self.name)
-        area = late_area(definition) if what == "late" else rejected_area(self.name)
-        refs = self._engine.manifest.area(area.name).refs
-        return Reading("rows", area, refs, self._engine.runs, time_of([definition]))
+        state_table = (
+            late_state_table(definition) if what == "late" else rejected_state_table(self.name)
+        )
+        refs = self._engine.manifest.state_table(state_table.name).refs
+        return Reading("rows", state_table, refs, self._engine.runs, time_of([definition]))

@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 
 from penstock.algebra.closing import with_closing
 from penstock.algebra.plan import Node, Scan
-from penstock.ingest.sources import SourceDefinition, input_area
+from penstock.ingest.sources import SourceDefinition, input_state_table
 from penstock.reasoning.products import Forms
 from penstock.rewrite import ORDER_JOINS
 from penstock.runtime.engine import Engine
@@ -31,16 +31,18 @@ def in_order(plan: Node, engine: Engine) -> Node:
 
 
 def _seen(source: SourceDefinition, engine: Engine) -> SourceStatistics:
-    state, area = engine.source_state(source.name), input_area(source)
-    refs = [ref for ref in engine.manifest.area(area.name).refs if ref.statistics.rows]
+    state, state_table = engine.source_state(source.name), input_state_table(source)
+    refs = [
+        ref for ref in engine.manifest.state_table(state_table.name).refs if ref.statistics.rows
+    ]
     if not refs:
         return SourceStatistics(state.accepted)
     first = min(ref.statistics.keep_quantiles[0] for ref in refs)
     span = 0 if source.is_table else max(state.largest + 1 - first, 1)
-    sample = store_of(engine.runs).open(area, refs[-1]).elements.slice(0, _SAMPLE)
+    sample = store_of(engine.runs).open(state_table, refs[-1]).elements.slice(0, _SAMPLE)
     values = {
         name: _values(column, state.accepted)
-        for name, column in zip(area.schema.names, sample.columns, strict=True)
+        for name, column in zip(state_table.schema.names, sample.columns, strict=True)
         if not pa.types.is_nested(column.type)
     }
     return SourceStatistics(state.accepted, span, values)

@@ -21,8 +21,8 @@ import pyarrow as pa
 from penstock.element import BEGIN, INF, Elements, concat, intervals
 from penstock.state import compaction
 from penstock.state.manifest import Manifest, Publication
-from penstock.state.run import AreaSpec, Run, hash_keys, run_of
-from penstock.state.store import ALL_HASHES, FileStore, RunRef
+from penstock.state.run import Run, StateTableSpec, hash_keys, run_of
+from penstock.state.store import ALL_HASHES, FileStore, RunReference
 
 FAN = 8
 _BYTES_TO_OPEN = 1 << 16
@@ -38,7 +38,7 @@ class Block(NamedTuple):
     publications: tuple[Publication, ...]
 
     @property
-    def refs(self) -> tuple[RunRef, ...]:
+    def refs(self) -> tuple[RunReference, ...]:
         return tuple(ref for one in self.publications for ref in one.refs)
 
     @property
@@ -124,7 +124,7 @@ def _pieces(block: Block) -> Iterator[Piece]:
         yield Piece(block, i * end // count, (i + 1) * end // count)
 
 
-def merged(spec: AreaSpec, piece: Piece, store: FileStore, frontier: int) -> list[Run]:
+def merged(spec: StateTableSpec, piece: Piece, store: FileStore, frontier: int) -> list[Run]:
     """The changes of a piece: as a run what was over before the frontier, and as another the rest.
 
     Where nothing is taken back, elements stay as they are: who relies on that goes on relying.
@@ -140,7 +140,7 @@ def merged(spec: AreaSpec, piece: Piece, store: FileStore, frontier: int) -> lis
     return [_run(spec, part) for part in (x.where(over), x.where(~over)) if len(part)]
 
 
-def _run(spec: AreaSpec, x: Elements) -> Run:
+def _run(spec: StateTableSpec, x: Elements) -> Run:
     run = run_of(spec, x, hash_keys(spec, x), x.te)
     columns = tuple(map(_written_once, run.elements.columns))
     elements = replace(run.elements, columns=columns)

@@ -3,11 +3,11 @@
 Law: every row that stays can be justified. A run whose rows are all needed no more is dropped, one
 mostly of such rows is rewritten, and where retractions pile up they are added to what they retract.
 Cost: runs of one size class are merged when there are a number of them, so a row is rewritten a
-number of times that grows with the logarithm of the area. How many it takes follows from what it
-costs to rewrite what comes, and to look into a further run (`fan_of`). Large runs are merged, and
-kept, in parts of about `PART` bytes, one after the other and not all in one step: state may be
-larger than memory, and no step takes long for it. Where nothing is looked up, many runs of that
-size are no worse than one.
+number of times that grows with the logarithm of the state table. How many it takes follows from
+what it costs to rewrite what comes, and to look into a further run (`fan_of`). Large runs are
+merged, and kept, in parts of about `PART` bytes, one after the other and not all in one step: state
+may be larger than memory, and no step takes long for it. Where nothing is looked up, many runs of
+that size are no worse than one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,15 @@ from typing import NamedTuple
 import numpy as np
 
 from penstock.element import INF, concat, consolidation
-from penstock.state.run import AreaSpec, Run, Statistics, clamped, part_of, run_of, without_dead
+from penstock.state.run import (
+    Run,
+    StateTableSpec,
+    Statistics,
+    clamped,
+    part_of,
+    run_of,
+    without_dead,
+)
 
 FANS: tuple[int, ...] = (8, 16, 32, 64, 128, 256)
 PART = 1 << 23
@@ -32,7 +40,7 @@ _SLACK = 1024
 
 
 class Use(NamedTuple):
-    """How many bytes a step brought to an area, and how many keys it looked up in it."""
+    """How many bytes a step brought to a state table, and how many keys it looked up in it."""
 
     bytes: int = 0
     lookups: int = 0
@@ -46,8 +54,8 @@ def choose(
 ) -> list[list[int]]:
     """Which runs to rewrite together, by index; a run that is in no list stays as it is.
 
-    Where punctuations are closing what an area holds, how much of it can only be found out: it is
-    looked at when it has doubled, and while it is small.
+    Where punctuations are closing what a state table holds, how much of it can only be found out:
+    it is looked at when it has doubled, and while it is small.
     """
     dead = [s.dead(frontier) for s in statistics]
     rows = sum(s.rows for s in statistics)
@@ -74,8 +82,9 @@ def fan_of(use: Use) -> int:
     """How many runs of one size it takes to merge them.
 
     With a fan of F, a step rewrites what comes to it once for each level, of which there are as
-    many as the logarithm of F goes into that of the area, and looks into F / 2 runs of each. That
-    is least where F (ln F - 1) is twice the cost of the former over that of looking into a run.
+    many as the logarithm of F goes into that of the state table, and looks into F / 2 runs of each.
+    That is least where F (ln F - 1) is twice the cost of the former over that of looking into a
+    run.
     """
     ratio = use.bytes / (_BYTES_PER_RUN + _BYTES_PER_LOOKUP * use.lookups)
     return next((fan for fan in FANS if fan * (math.log(fan) - 1) >= 2 * ratio), FANS[-1])
@@ -115,8 +124,10 @@ def rest_of(known: Statistics, rows: int, since: int) -> Statistics:
     )
 
 
-def merge_in_parts(spec: AreaSpec, runs: Sequence[Run], frontier: int) -> Iterator[tuple[Run, int]]:
-    """What `merge` gives, in the order of the area and in parts.
+def merge_in_parts(
+    spec: StateTableSpec, runs: Sequence[Run], frontier: int
+) -> Iterator[tuple[Run, int]]:
+    """What `merge` gives, in the order of the state table and in parts.
 
     With each comes the hash or time below which all has been merged.
     """
@@ -124,7 +135,7 @@ def merge_in_parts(spec: AreaSpec, runs: Sequence[Run], frontier: int) -> Iterat
         yield merge(spec, part, frontier), bound
 
 
-def _parts(spec: AreaSpec, runs: Sequence[Run]) -> Iterator[tuple[Sequence[Run], int]]:
+def _parts(spec: StateTableSpec, runs: Sequence[Run]) -> Iterator[tuple[Sequence[Run], int]]:
     """The runs cut at the same hashes or times, so that what may be added up is in one part."""
     count = -(-size_of(runs) // PART)
     if count <= 1:
@@ -142,7 +153,7 @@ def _parts(spec: AreaSpec, runs: Sequence[Run]) -> Iterator[tuple[Sequence[Run],
             yield filled, bound
 
 
-def merge(spec: AreaSpec, runs: Sequence[Run], frontier: int) -> Run:
+def merge(spec: StateTableSpec, runs: Sequence[Run], frontier: int) -> Run:
     """One run for many: dead rows dropped, weights of equal rows added up, zeros dropped."""
     alive = [without_dead(spec, run, frontier) for run in runs]
     x = concat(spec.schema, [run.elements for run in alive])

@@ -18,7 +18,7 @@ from penstock.algebra.arrival import SEQUENCE
 from penstock.element import INF, Elements
 from penstock.record import Hashes, Ints
 from penstock.record import numpy as values_of
-from penstock.state.run import AreaSpec, Run
+from penstock.state.run import Run, StateTableSpec
 
 TIMES = ("__ts", "__te", "__n", "__keep")
 _BASES, _PACKED = b"bases", b"packed"
@@ -49,8 +49,8 @@ def hashes_of(batch: pa.RecordBatch) -> Hashes:
     return _numbers(batch.column(0), base).astype(np.uint32, copy=False)
 
 
-def rows_of(spec: AreaSpec, batch: pa.RecordBatch) -> tuple[Elements, Ints]:
-    """The elements, and until when they are kept, in the columns that the area has by now.
+def rows_of(spec: StateTableSpec, batch: pa.RecordBatch) -> tuple[Elements, Ints]:
+    """The elements, and until when they are kept, in the columns that the state table has by now.
 
     What it has got since is NULL, but for the order of arrival, which was none. Types may be wider.
     """

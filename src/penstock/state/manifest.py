@@ -12,17 +12,17 @@ from penstock.kinds import kind, kind_of, known
 from penstock.punctuation.closings import Entry
 from penstock.state.fields_json import JSON, object_from_json, object_to_json
 from penstock.state.producers import BatchNumbers
-from penstock.state.store import RunRef
+from penstock.state.store import RunReference
 
 T = TypeVar("T")
 
 
 @kind("area state")
 @dataclass(frozen=True)
-class AreaState:
-    """The runs of an area, and from when on their rows matter."""
+class StateTableRuns:
+    """The runs of a state table, and from when on their rows matter."""
 
-    refs: tuple[RunRef, ...] = ()
+    refs: tuple[RunReference, ...] = ()
     frontier: int = BEGIN
 
 
@@ -63,7 +63,7 @@ class Publication:
     version: int
     w0: int
     w1: int
-    refs: tuple[RunRef, ...]
+    refs: tuple[RunReference, ...]
     level: int = 0
 
 
@@ -78,10 +78,10 @@ class Handover:
 
     definition: JSON
     publications: tuple[Publication, ...]
-    base: AreaState = AreaState()
+    base: StateTableRuns = StateTableRuns()
 
     @property
-    def refs(self) -> tuple[RunRef, ...]:
+    def refs(self) -> tuple[RunReference, ...]:
         return (*self.base.refs, *(ref for entry in self.publications for ref in entry.refs))
 
 
@@ -96,14 +96,14 @@ class SinkState:
     pending: tuple[Handover, ...] = ()
 
 
-@kind("failure")
+@kind("failure", fields={"state_tables": "areas"})
 @dataclass(frozen=True)
 class Failure:
     """Why a view is not kept up to date, and from which event time on its changes are missing.
 
     `condition` names the error and `row` is the row that it came from, where it is known. `at` is
-    when it failed, in microseconds since 1970. `areas` are those of the view's state, which is held
-    as it was.
+    when it failed, in microseconds since 1970. `state_tables` are those of the view's state, which
+    is held as it was.
     """
 
     frontier: int
@@ -111,7 +111,7 @@ class Failure:
     condition: str = ""
     row: str = ""
     at: int = 0
-    areas: tuple[str, ...] = ()
+    state_tables: tuple[str, ...] = ()
 
 
 @kind("declaration")
@@ -123,23 +123,23 @@ class Declaration:
     statement: str
 
 
-@kind("manifest")
+@kind("manifest", fields={"state_tables": "areas"})
 @dataclass(frozen=True)
 class Manifest:
     """What exists as of a version.
 
-    `checksum` is that of the entry of this version, which the next one names. `needs` are the areas
-    of each view, with the kinds of their operators. `layout` is that of the newest file read.
-    `declared` are the definitions that are from pipeline files, and `once` the statements of such
-    files that need not be carried out again, by the source that they are about.
-    `replaced` are the versions at which views took the place of others of their names.
+    `checksum` is that of the entry of this version, which the next one names. `needs` are the state
+    tables of each view, with the kinds of their operators. `layout` is that of the newest file
+    read. `declared` are the definitions that are from pipeline files, and `once` the statements of
+    such files that need not be carried out again, by the source that they are about. `replaced` are
+    the versions at which views took the place of others of their names.
     """
 
     version: int = 0
     frontier: int = BEGIN
     definitions: Mapping[str, JSON] = field(default_factory=dict)
     sources: Mapping[str, SourceState] = field(default_factory=dict)
-    areas: Mapping[str, AreaState] = field(default_factory=dict)
+    state_tables: Mapping[str, StateTableRuns] = field(default_factory=dict)
     changelogs: Mapping[str, tuple[Publication, ...]] = field(default_factory=dict)
     sinks: Mapping[str, SinkState] = field(default_factory=dict)
     punctuations: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
@@ -152,12 +152,12 @@ class Manifest:
     once: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     replaced: Mapping[str, int] = field(default_factory=dict)
 
-    def area(self, name: str) -> AreaState:
-        return self.areas.get(name, AreaState())
+    def state_table(self, name: str) -> StateTableRuns:
+        return self.state_tables.get(name, StateTableRuns())
 
     def segments(self) -> set[str]:
         """The names of all files that the manifest refers to."""
-        refs = [ref for area in self.areas.values() for ref in area.refs]
+        refs = [ref for state_table in self.state_tables.values() for ref in state_table.refs]
         refs += [ref for log in self.changelogs.values() for entry in log for ref in entry.refs]
         refs += [ref for s in self.sinks.values() for due in s.pending for ref in due.refs]
         return {ref.segment for ref in refs}
@@ -175,16 +175,16 @@ class Defined:
         return replace(m, definitions={**m.definitions, self.name: self.definition})
 
 
-@kind("dropped")
+@kind("dropped", fields={"state_tables": "areas"})
 @dataclass(frozen=True)
 class Dropped:
-    """A definition is gone, and with it its sinks and the areas that nobody else needs."""
+    """A definition is gone, and with it its sinks and the state tables that nobody else needs."""
 
     name: str
-    areas: tuple[str, ...]
+    state_tables: tuple[str, ...]
 
     def apply(self, m: Manifest) -> Manifest:
-        gone = set(self.areas)
+        gone = set(self.state_tables)
         return replace(
             m,
             definitions={k: v for k, v in m.definitions.items() if k != self.name},
@@ -192,7 +192,7 @@ class Dropped:
             sources={k: v for k, v in m.sources.items() if k != self.name},
             punctuations={k: v for k, v in m.punctuations.items() if k != self.name},
             producers={k: v for k, v in m.producers.items() if k != self.name},
-            areas={k: v for k, v in m.areas.items() if k not in gone},
+            state_tables={k: v for k, v in m.state_tables.items() if k not in gone},
             needs={k: v for k, v in m.needs.items() if k != self.name},
             sinks={k: v for k, v in m.sinks.items() if v.view != self.name},
             failures={k: v for k, v in m.failures.items() if k != self.name},
@@ -279,22 +279,22 @@ class Advanced:
         return replace(m, frontier=self.frontier)
 
 
-@kind("changed")
+@kind("changed", fields={"state_table": "area"})
 @dataclass(frozen=True)
 class Changed:
-    """Runs came to an area and others left it."""
+    """Runs came to a state table and others left it."""
 
-    area: str
-    added: tuple[RunRef, ...] = ()
+    state_table: str
+    added: tuple[RunReference, ...] = ()
     removed: tuple[str, ...] = ()
     frontier: int = BEGIN
 
     def apply(self, m: Manifest) -> Manifest:
-        old = m.area(self.area)
+        old = m.state_table(self.state_table)
         gone = set(self.removed)
         kept = (*(ref for ref in old.refs if ref.name not in gone), *self.added)
-        area = AreaState(kept, max(old.frontier, self.frontier))
-        return replace(m, areas={**m.areas, self.area: area})
+        state_table = StateTableRuns(kept, max(old.frontier, self.frontier))
+        return replace(m, state_tables={**m.state_tables, self.state_table: state_table})
 
 
 @kind("published")
@@ -305,7 +305,7 @@ class Published:
     view: str
     w0: int
     w1: int
-    refs: tuple[RunRef, ...]
+    refs: tuple[RunReference, ...]
 
     def apply(self, m: Manifest) -> Manifest:
         entry = Publication(m.version, self.w0, self.w1, self.refs)
@@ -321,7 +321,7 @@ class Merged:
     view: str
     since: int
     version: int
-    refs: tuple[RunRef, ...]
+    refs: tuple[RunReference, ...]
 
     def apply(self, m: Manifest) -> Manifest:
         log = m.changelogs.get(self.view, ())
@@ -364,37 +364,39 @@ class Delivered:
         return replace(m, sinks={**m.sinks, self.sink: served})
 
 
-@kind("renamed")
+@kind("renamed", fields={"state_tables": "areas"})
 @dataclass(frozen=True)
 class Renamed:
-    """Areas of an older layout have other names from now on."""
+    """State tables of an older layout have other names from now on."""
 
-    areas: Mapping[str, str]
+    state_tables: Mapping[str, str]
 
     def apply(self, m: Manifest) -> Manifest:
-        return replace(m, areas={self.areas.get(k, k): v for k, v in m.areas.items()})
+        return replace(
+            m, state_tables={self.state_tables.get(k, k): v for k, v in m.state_tables.items()}
+        )
 
 
-@kind("replaced")
+@kind("replaced", fields={"state_tables": "areas"})
 @dataclass(frozen=True)
 class Replaced:
     """What was there of views goes, as others take their places, in which they are defined next.
 
-    `views` are those whose state and changes begin anew; the areas are those that nobody needs any
-    more, or that come anew. Sinks stay, and their states tell what they are due.
+    `views` are those whose state and changes begin anew; the state tables are those that nobody
+    needs any more, or that come anew. Sinks stay, and their states tell what they are due.
     """
 
     names: tuple[str, ...]
     views: tuple[str, ...]
-    areas: tuple[str, ...]
+    state_tables: tuple[str, ...]
 
     def apply(self, m: Manifest) -> Manifest:
-        gone, anew = set(self.areas), set(self.views)
+        gone, anew = set(self.state_tables), set(self.views)
         return replace(
             m,
             definitions={k: v for k, v in m.definitions.items() if k not in self.names},
             changelogs={k: v for k, v in m.changelogs.items() if k not in anew},
-            areas={k: v for k, v in m.areas.items() if k not in gone},
+            state_tables={k: v for k, v in m.state_tables.items() if k not in gone},
             needs={k: v for k, v in m.needs.items() if k not in anew},
             failures={k: v for k, v in m.failures.items() if k not in anew},
             replaced={**m.replaced, **dict.fromkeys(self.views, m.version)},
@@ -415,14 +417,14 @@ class HandedOver:
         return replace(m, sinks={**m.sinks, self.sink: due})
 
 
-@kind("view renamed")
+@kind("view renamed", fields={"state_tables": "areas"})
 @dataclass(frozen=True)
 class ViewRenamed:
     """A view has another name, and what is kept of it, too."""
 
     old: str
     new: str
-    areas: Mapping[str, str]
+    state_tables: Mapping[str, str]
 
     def apply(self, m: Manifest) -> Manifest:
         def named(of: Mapping[str, T]) -> dict[str, T]:
@@ -434,17 +436,22 @@ class ViewRenamed:
         failures = named(m.failures)
         if self.new in failures:
             mine = failures[self.new]
-            held = tuple(self.areas.get(area, area) for area in mine.areas)
-            failures[self.new] = replace(mine, areas=held)
+            held = tuple(
+                self.state_tables.get(state_table, state_table) for state_table in mine.state_tables
+            )
+            failures[self.new] = replace(mine, state_tables=held)
         needs = {
-            view: {self.areas.get(area, area): of for area, of in areas.items()}
-            for view, areas in named(m.needs).items()
+            view: {
+                self.state_tables.get(state_table, state_table): of
+                for state_table, of in state_tables.items()
+            }
+            for view, state_tables in named(m.needs).items()
         }
         return replace(
             m,
             definitions=named(m.definitions),
             changelogs=named(m.changelogs),
-            areas={self.areas.get(k, k): v for k, v in m.areas.items()},
+            state_tables={self.state_tables.get(k, k): v for k, v in m.state_tables.items()},
             sinks=sinks,
             needs=needs,
             failures=failures,
@@ -453,25 +460,27 @@ class ViewRenamed:
         )
 
 
-@kind("founded")
+@kind("founded", fields={"state_tables": "areas"})
 @dataclass(frozen=True)
 class Founded:
-    """The state areas that a view needs are there from now on, empty where they are new.
+    """The state tables that a view needs are there from now on, empty where they are new.
 
-    With each area comes the kind of the operator whose it is, or nothing where it has none.
+    With each state table comes the kind of the operator whose it is, or nothing where it has none.
     """
 
     view: str
-    areas: Mapping[str, str]
+    state_tables: Mapping[str, str]
 
     def apply(self, m: Manifest) -> Manifest:
-        areas = {**dict.fromkeys(self.areas, AreaState()), **m.areas}
-        return replace(m, areas=areas, needs={**m.needs, self.view: self.areas})
+        state_tables = {**dict.fromkeys(self.state_tables, StateTableRuns()), **m.state_tables}
+        return replace(
+            m, state_tables=state_tables, needs={**m.needs, self.view: self.state_tables}
+        )
 
 
-def held_area(view: str, area: str) -> str:
-    """Where a failed view holds an area of its state, or rows that came for it since."""
-    return f"held {view!r} {area}"
+def held_state_table(view: str, state_table: str) -> str:
+    """Where a failed view holds a state table of its state, or rows that came for it since."""
+    return f"held {view!r} {state_table}"
 
 
 @kind("failed")
@@ -479,7 +488,7 @@ def held_area(view: str, area: str) -> str:
 class Failed:
     """A view is not kept up to date from the failure's time on; its state is held as it is.
 
-    The areas `removed` are those that no other view needs.
+    The state tables `removed` are those that no other view needs.
     """
 
     view: str
@@ -487,13 +496,17 @@ class Failed:
     removed: tuple[str, ...] = ()
 
     def apply(self, m: Manifest) -> Manifest:
-        held = {held_area(self.view, a): m.areas[a] for a in self.failure.areas if a in m.areas}
+        held = {
+            held_state_table(self.view, a): m.state_tables[a]
+            for a in self.failure.state_tables
+            if a in m.state_tables
+        }
         gone = set(self.removed)
         return replace(
             m,
             failures={**m.failures, self.view: self.failure},
             needs={k: v for k, v in m.needs.items() if k != self.view},
-            areas={k: v for k, v in m.areas.items() if k not in gone} | held,
+            state_tables={k: v for k, v in m.state_tables.items() if k not in gone} | held,
         )
 
 
@@ -505,11 +518,14 @@ class Resumed:
     view: str
 
     def apply(self, m: Manifest) -> Manifest:
-        held = {held_area(self.view, area) for area in m.failures[self.view].areas}
+        held = {
+            held_state_table(self.view, state_table)
+            for state_table in m.failures[self.view].state_tables
+        }
         return replace(
             m,
             failures={k: v for k, v in m.failures.items() if k != self.view},
-            areas={k: v for k, v in m.areas.items() if k not in held},
+            state_tables={k: v for k, v in m.state_tables.items() if k not in held},
         )
 
 

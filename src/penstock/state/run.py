@@ -29,8 +29,9 @@ _SAMPLE = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class AreaSpec:
-    """What an area holds: records of a schema, hashed by some of their columns, sorted one way.
+class StateTableSpec:
+    """What a state table holds: records of a schema, hashed by some of their columns, sorted one
+    way.
 
     `hashed` are those of the key that are, where they are not all: texts are dear, and where hashes
     only split the rows among readers, others will do. `owner` names the columns whose hash decides
@@ -101,18 +102,18 @@ class Run:
         return self._read()
 
 
-def sorted_run(spec: AreaSpec, x: Elements, keep: Ints | None = None) -> Run:
+def sorted_run(spec: StateTableSpec, x: Elements, keep: Ints | None = None) -> Run:
     """Sort elements into a run; without `keep`, a row is needed until its validity ends, or until
     it has fallen due."""
     return run_of(spec, x, hash_keys(spec, x), keep_of(spec, x) if keep is None else keep)
 
 
-def keep_of(spec: AreaSpec, x: Elements) -> Ints:
+def keep_of(spec: StateTableSpec, x: Elements) -> Ints:
     """Until when rows are needed where nothing else is said."""
     return x.te if spec.order == "hash" else x.ts + 1
 
 
-def split_runs(spec: AreaSpec, x: Elements, apart: Mask) -> list[Run]:
+def split_runs(spec: StateTableSpec, x: Elements, apart: Mask) -> list[Run]:
     """Elements as two runs by hash, but those that are apart in no order; neither is empty."""
     hashes = hash_keys(spec, x)
     over, stays = x.where(apart), np.flatnonzero(~apart)
@@ -125,8 +126,8 @@ def split_runs(spec: AreaSpec, x: Elements, apart: Mask) -> list[Run]:
     return [run for run in runs if len(run)]
 
 
-def run_of(spec: AreaSpec, x: Elements, hashes: Hashes, keep: Ints) -> Run:
-    """Rows, whose hashes are known, put in the order of the area."""
+def run_of(spec: StateTableSpec, x: Elements, hashes: Hashes, keep: Ints) -> Run:
+    """Rows, whose hashes are known, put in the order of the state table."""
     keys: Hashes | Ints = hashes if spec.order == "hash" else x.ts
     if np.all(keys[1:] >= keys[:-1]):
         return run_in_order(x, hashes, keep)
@@ -139,11 +140,11 @@ def run_in_order(x: Elements, hashes: Hashes, keep: Ints) -> Run:
     return Run(hashes, _statistics(x, hashes, keep), lambda: (x, keep))
 
 
-def hash_keys(spec: AreaSpec, x: Elements) -> Hashes:
+def hash_keys(spec: StateTableSpec, x: Elements) -> Hashes:
     return record.hash_rows(x.key(spec.key if spec.hashed is None else spec.hashed), len(x))
 
 
-def owned(spec: AreaSpec, run: Run, low: int, high: int) -> Run:
+def owned(spec: StateTableSpec, run: Run, low: int, high: int) -> Run:
     """The rows whose owner's hash is in `[low, high)`; the statistics stay those of the whole."""
     if spec.owner is None and spec.order == "hash":
         return hashed_between(run, low, high)
@@ -176,7 +177,7 @@ def part_of(run: Run, start: int, stop: int) -> Run:
     return Run(run.hashes[start:stop], run.statistics, rows)
 
 
-def without_dead(spec: AreaSpec, run: Run, frontier: int) -> Run:
+def without_dead(spec: StateTableSpec, run: Run, frontier: int) -> Run:
     alive = run.keep > frontier
     if spec.until is not None:
         alive &= evaluate_ints(spec.until, run.elements) > frontier

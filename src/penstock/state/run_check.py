@@ -1,7 +1,8 @@
-"""Is a run what its reference and its area say? Steps trust checksums; `verify` asks this, too.
+"""Is a run what its reference and its state table say? Steps trust checksums; `verify` asks this,
+too.
 
-Law: a run has the columns of its area, a hash for each row, the order of its area, and a reference
-whose statistics, hashes and owners are true of every row.
+Law: a run has the columns of its state table, a hash for each row, the order of its state table,
+and a reference whose statistics, hashes and owners are true of every row.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ import numpy as np
 
 from penstock.element import Elements
 from penstock.state.layout import TIMES
-from penstock.state.run import AreaSpec, hash_keys, owned
-from penstock.state.store import FileStore, RunRef
+from penstock.state.run import StateTableSpec, hash_keys, owned
+from penstock.state.store import FileStore, RunReference
 
 
 def problems_of(
-    store: FileStore, spec: AreaSpec, ref: RunRef, in_order: bool = True, by_key: bool = True
+    store: FileStore,
+    spec: StateTableSpec,
+    ref: RunReference,
+    in_order: bool = True,
+    by_key: bool = True,
 ) -> Iterator[str]:
     """What is wrong with a run; a StateError where it cannot be read.
 
@@ -46,7 +51,7 @@ def problems_of(
         yield "some of its rows belong to another task than the log has"
 
 
-def _other_columns(spec: AreaSpec, x: Elements, written: list[str]) -> Iterator[str]:
+def _other_columns(spec: StateTableSpec, x: Elements, written: list[str]) -> Iterator[str]:
     """A source may have got columns since: a run has those that there were, in their order."""
     own = written[: written.index(TIMES[0])]
     rest = iter(spec.schema.names)

@@ -26,7 +26,7 @@ from penstock.errors import StateError
 from penstock.kinds import kind
 from penstock.state.layout import hashes_of, rows_of, to_batches
 from penstock.state.names import is_segment
-from penstock.state.run import AreaSpec, Run, Statistics, hashed_between
+from penstock.state.run import Run, StateTableSpec, Statistics, hashed_between
 from penstock.state.storage import storage_errors
 
 _ALIGNMENT = 64
@@ -34,7 +34,7 @@ ALL_HASHES = (0, 1 << 32)
 
 
 @kind("stretch")
-class Stretch(NamedTuple):
+class ByteRange(NamedTuple):
     """A part of a segment."""
 
     offset: int = 0
@@ -44,7 +44,7 @@ class Stretch(NamedTuple):
 
 @kind("run")
 @dataclass(frozen=True, slots=True)
-class RunRef:
+class RunReference:
     """Where a run is in its store, and what can be known of it without opening it.
 
     `owners` is the range of hashes that the owners of its rows lie in. A merge may take several
@@ -54,8 +54,8 @@ class RunRef:
     """
 
     segment: str
-    index: Stretch
-    rows: Stretch
+    index: ByteRange
+    rows: ByteRange
     statistics: Statistics
     owners: tuple[int, int] = ALL_HASHES
     hashes: tuple[int, int] = ALL_HASHES
@@ -82,11 +82,13 @@ _Place: TypeAlias = tuple[int, int, int]
 
 def _run_ref(
     statistics: tuple[Any, ...], segment: str, index: _Place, rows: _Place, *rest: Any
-) -> RunRef:
-    return RunRef(segment, Stretch(*index), Stretch(*rows), Statistics(*statistics), *rest)
+) -> RunReference:
+    return RunReference(
+        segment, ByteRange(*index), ByteRange(*rows), Statistics(*statistics), *rest
+    )
 
 
-_REF = tuple(field.name for field in fields(RunRef))
+_REF = tuple(field.name for field in fields(RunReference))
 _REST = _REF[_REF.index("statistics") + 1 :]
 _STATISTICS = tuple(field.name for field in fields(Statistics))
 
@@ -97,9 +99,9 @@ class FileStore:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._open: dict[str, tuple[pa.Schema, Run]] = {}
-        """Runs that are open, and the columns that their areas had then."""
+        """Runs that are open, and the columns that their state tables had then."""
 
-    def write(self, run: Run) -> RunRef:
+    def write(self, run: Run) -> RunReference:
         with self.segment() as segment:
             return segment.write(run)
 
@@ -117,14 +119,14 @@ class FileStore:
         with self.writing() as writing, writing.segment() as segment:
             yield segment
 
-    def open(self, spec: AreaSpec, ref: RunRef) -> Run:
+    def open(self, spec: StateTableSpec, ref: RunReference) -> Run:
         schema, run = self._open.get(ref.place, (None, None))
         if run is None or not (schema is spec.schema or spec.schema.equals(schema)):
             run = self._map(spec, ref)
             self._open[ref.place] = spec.schema, run
         return run if ref.hashes == ALL_HASHES else hashed_between(run, *ref.hashes)
 
-    def columns(self, ref: RunRef) -> pa.Schema:
+    def columns(self, ref: RunReference) -> pa.Schema:
         """The columns that a run was written with, of its records and of ours."""
         path = self.path(ref.segment)
         try:
@@ -134,12 +136,12 @@ class FileStore:
         except (OSError, pa.ArrowInvalid) as error:
             raise StateError(path, str(error)) from error
 
-    def delete(self, ref: RunRef) -> None:
+    def delete(self, ref: RunReference) -> None:
         """Forget a run. Its segment goes too: for stores that write each run by itself."""
         self._open.pop(ref.place, None)
         self.path(ref.segment).unlink(missing_ok=True)
 
-    def forget(self, keep: Iterable[RunRef]) -> None:
+    def forget(self, keep: Iterable[RunReference]) -> None:
         """Close all runs but these."""
         places = {ref.place for ref in keep}
         opened = list(self._open.items())  # others may open runs meanwhile
@@ -155,7 +157,7 @@ class FileStore:
             raise StateError(self._directory, f"the log names a file {segment!r} of runs")
         return self._directory / f"{segment}.arrow"
 
-    def _map(self, spec: AreaSpec, ref: RunRef) -> Run:
+    def _map(self, spec: StateTableSpec, ref: RunReference) -> Run:
         path = self.path(ref.segment)
         try:
             with pa.memory_map(str(path)) as mapped:
@@ -174,7 +176,7 @@ def sync_directory(directory: Path) -> None:
         os.close(descriptor)
 
 
-def _read(path: Path, segment: pa.Buffer, place: Stretch) -> pa.RecordBatch:
+def _read(path: Path, segment: pa.Buffer, place: ByteRange) -> pa.RecordBatch:
     start = min(place.offset, segment.size)
     data = segment.slice(start, min(place.length, segment.size - start))
     found = zlib.crc32(data)
@@ -243,19 +245,21 @@ class SegmentWriter:
         owners: tuple[int, int] = ALL_HASHES,
         packed: bool = False,
         whole: str | None = None,
-    ) -> RunRef:
+    ) -> RunReference:
         """Packed runs are smaller, and have to be unpacked when they are opened."""
         index, rows = map(self._append, to_batches(run, packed))
-        return RunRef(self.name, index, rows, run.statistics, owners, whole=whole or self.name)
+        return RunReference(
+            self.name, index, rows, run.statistics, owners, whole=whole or self.name
+        )
 
-    def _append(self, batch: pa.RecordBatch) -> Stretch:
+    def _append(self, batch: pa.RecordBatch) -> ByteRange:
         offset = self._file.tell()
         part = _ChecksummedPart(self._file)
         with storage_errors(self._path):
             with pa.ipc.new_file(pa.PythonFile(part, mode="w"), batch.schema) as writer:
                 writer.write_batch(batch)
             self._file.write(bytes(-part.length % _ALIGNMENT))
-        return Stretch(offset, part.length, part.checksum)
+        return ByteRange(offset, part.length, part.checksum)
 
 
 class _ChecksummedPart:

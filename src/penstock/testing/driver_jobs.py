@@ -1,6 +1,6 @@
 """Jobs in this process, which ask Spark only for what Spark alone can evaluate.
 
-A round asks Spark once, for all of its operators, and not at all where they leave nothing to it:
+A stage asks Spark once, for all of its operators, and not at all where they leave nothing to it:
 many small sessions run in the time that starting Python workers takes.
 """
 
@@ -18,7 +18,7 @@ from penstock import record
 from penstock.algebra.expr import Column, Expr, columns, substitute
 from penstock.element import Elements, concat
 from penstock.execution.expressions import with_columns
-from penstock.execution.task import Report, RoundTask, StepSpec
+from penstock.execution.task import Report, StageTask, StepSpec
 from penstock.ingest.sources import Ingest, IngestReport
 from penstock.physical.program import Edge
 from penstock.physical.transforms import Project, Select
@@ -41,7 +41,7 @@ SETTINGS = {
 
 
 class DriverJobs(LocalJobs):
-    """Runs rounds here, one task after another, and transforms of Spark in Spark."""
+    """Runs stages here, one task after another, and transforms of Spark in Spark."""
 
     def __init__(self, spark: SparkSession) -> None:
         self._spark = spark.newSession()
@@ -50,22 +50,22 @@ class DriverJobs(LocalJobs):
 
     def step(self, spec: StepSpec) -> list[Report]:
         store, program = store_of(spec.directory), spec.program
-        store.forget(ref for area in spec.areas.values() for ref in area.refs)
+        store.forget(ref for state_table in spec.state_tables.values() for ref in state_table.refs)
         arrived: Sent = {}
         reports = []
         lost: set[int] = set()
-        for round in range(program.rounds):
+        for stage in range(program.stages):
             known = frozenset(lost)
             sent: Sent = defaultdict(lambda: defaultdict(list))
             for task in range(spec.tasks):
-                work = RoundTask(spec, round, task, store)
+                work = StageTask(spec, stage, task, store)
                 report, leaving = work.run(arrived.get(task, {}), known)
                 lost |= work.lost
                 reports.append(report)
                 for number, by_task in leaving.items():
                     for receiver, x in by_task.items():
                         sent[receiver][number].append(x)
-            edges = [edge for edge in program.leaving(round) if edge.mode == "spark"]
+            edges = [edge for edge in program.leaving(stage) if edge.mode == "spark"]
             self._transform(edges, sent)
             arrived = sent
         return reports

@@ -26,7 +26,7 @@ from penstock.output.definitions import ViewDefinition
 from penstock.output.readers import Reading
 from penstock.physical.expiry import Strategy
 from penstock.runtime.engine import Engine
-from penstock.runtime.jobs import Jobs, run_round, store_of
+from penstock.runtime.jobs import Jobs, run_stage, store_of
 from penstock.runtime.options import Options
 from penstock.state.store import FileStore
 from penstock.testing.random_streams import HORIZON, Stream
@@ -129,10 +129,10 @@ def is_table(stream: Stream) -> bool:
 
 def published(engine: Engine, view: str) -> Elements:
     """All elements that a view has published."""
-    store, area = FileStore(engine.runs), engine.views[view].area(view)
+    store, state_table = FileStore(engine.runs), engine.views[view].state_table(view)
     log = engine.manifest.changelogs.get(view, ())
-    runs = [store.open(area, ref) for entry in log for ref in entry.refs]
-    return concat(area.schema, [run.elements for run in runs])
+    runs = [store.open(state_table, ref) for entry in log for ref in entry.refs]
+    return concat(state_table.schema, [run.elements for run in runs])
 
 
 def _maybe_reopened(engine: Engine, jobs: Jobs, rng: Random) -> Engine:
@@ -155,11 +155,11 @@ class LocalJobs:
 
     def step(self, spec: StepSpec) -> list[Report]:
         sent: list[pa.RecordBatch] = []
-        for round in range(spec.program.rounds):
+        for stage in range(spec.program.stages):
             arrived, sent = sent, []
             for task in range(spec.tasks):
                 mine = [batch for batch in arrived if batch.column(1)[0].as_py() == task]
-                sent += run_round(pickle.loads(pickle.dumps(spec)), round, task, iter(mine))
+                sent += run_stage(pickle.loads(pickle.dumps(spec)), stage, task, iter(mine))
         return [unpacked_report(batch.column(2)[0].as_py()) for batch in sent]
 
     def rows(self, reading: Reading, tasks: int) -> pa.Table:

@@ -24,20 +24,20 @@ from penstock.physical.expiry.planning import planned
 from penstock.physical.kernel import Kernel, Write
 from penstock.physical.kernels.sync import ToPoints
 from penstock.physical.lower import Graph, Operator
-from penstock.state.area import Area
 from penstock.state.compaction import choose, merge
-from penstock.state.run import AreaSpec, Run, sorted_run
-from penstock.state.store import RunRef, Stretch
+from penstock.state.run import Run, StateTableSpec, sorted_run
+from penstock.state.state_table import StateTable
+from penstock.state.store import ByteRange, RunReference
 
-_LANE = "lane"
+_INPUT_BUFFER = "lane"
 
 
 class Store(Protocol):
     """Writes, opens and deletes runs."""
 
-    def write(self, run: Run) -> RunRef: ...
-    def open(self, spec: AreaSpec, ref: RunRef) -> Run: ...
-    def delete(self, ref: RunRef) -> None: ...
+    def write(self, run: Run) -> RunReference: ...
+    def open(self, spec: StateTableSpec, ref: RunReference) -> Run: ...
+    def delete(self, ref: RunReference) -> None: ...
 
 
 class MemoryStore:
@@ -46,35 +46,37 @@ class MemoryStore:
     def __init__(self) -> None:
         self._runs: dict[str, Run] = {}
 
-    def write(self, run: Run) -> RunRef:
-        ref = RunRef(uuid.uuid4().hex, Stretch(), Stretch(), run.statistics)
+    def write(self, run: Run) -> RunReference:
+        ref = RunReference(uuid.uuid4().hex, ByteRange(), ByteRange(), run.statistics)
         self._runs[ref.name] = run
         return ref
 
-    def open(self, spec: AreaSpec, ref: RunRef) -> Run:
+    def open(self, spec: StateTableSpec, ref: RunReference) -> Run:
         return self._runs[ref.name]
 
-    def delete(self, ref: RunRef) -> None:
+    def delete(self, ref: RunReference) -> None:
         del self._runs[ref.name]
 
 
 @dataclass
-class StoredArea:
-    """An area as the host keeps it: references to runs, and from when on rows matter."""
+class StoredStateTable:
+    """A state table as the host keeps it: references to runs, and from when on rows matter."""
 
-    spec: AreaSpec
-    refs: list[RunRef] = field(default_factory=list)
+    spec: StateTableSpec
+    refs: list[RunReference] = field(default_factory=list)
     frontier: int = BEGIN
 
-    def open(self, store: Store) -> Area:
-        return Area(self.spec, tuple(store.open(self.spec, r) for r in self.refs), self.frontier)
+    def open(self, store: Store) -> StateTable:
+        return StateTable(
+            self.spec, tuple(store.open(self.spec, r) for r in self.refs), self.frontier
+        )
 
     def append(self, store: Store, write: Write, w1: int) -> None:
         self.frontier = max(self.frontier, w1 if write.frontier is None else write.frontier)
         if len(write.elements):
             self.refs.append(store.write(sorted_run(self.spec, write.elements, write.keep)))
 
-    def compact(self, store: Store, spec: AreaSpec) -> None:
+    def compact(self, store: Store, spec: StateTableSpec) -> None:
         refs, closing = self.refs, spec.until is not None
         for chosen in choose([ref.statistics for ref in refs], self.frontier, closing):
             old = [refs[i] for i in chosen]
@@ -102,10 +104,10 @@ class LocalPipeline:
         self.store = store or MemoryStore()
         self.results: dict[Operator, Elements] = {}
         self._operators = list(self.root.walk())
-        self.areas: dict[tuple[int, str], StoredArea] = {
-            (i, spec.name): StoredArea(spec)
+        self.state_tables: dict[tuple[int, str], StoredStateTable] = {
+            (i, spec.name): StoredStateTable(spec)
             for i, operator in enumerate(self._operators)
-            for spec in _areas(operator)
+            for spec in _state_tables(operator)
         }
 
     def step(self, inputs: Mapping[str, Elements], w1: int, said: Said | None = None) -> Elements:
@@ -140,20 +142,20 @@ class LocalPipeline:
                 return self._arriving(i, inputs.get(name), operator.schema)
             case Kernel() as asking:
                 kernel = answered(asking, said)
-                specs = {spec.name: reviewed(spec) for spec in kernel.areas}
-                opened = {name: self.areas[i, name].open(self.store) for name in specs}
+                specs = {spec.name: reviewed(spec) for spec in kernel.state_tables}
+                opened = {name: self.state_tables[i, name].open(self.store) for name in specs}
                 result = kernel.step(opened, given, self.frontier, w1)
                 for name, write in result.writes.items():
-                    self.areas[i, name].append(self.store, write, w1)
+                    self.state_tables[i, name].append(self.store, write, w1)
                 for name, spec in specs.items():
-                    self.areas[i, name].compact(self.store, spec)
+                    self.state_tables[i, name].compact(self.store, spec)
                 return result.out.plain()
             case ToPoints() as transform:
-                lane = self.areas[i, _LANE]
-                lane.append(self.store, Write(transform.apply(*given)), self.frontier)
-                due = lane.open(self.store).begun_between(self.frontier, w1)
-                lane.frontier = w1
-                lane.compact(self.store, lane.spec)
+                input_buffer = self.state_tables[i, _INPUT_BUFFER]
+                input_buffer.append(self.store, Write(transform.apply(*given)), self.frontier)
+                due = input_buffer.open(self.store).begun_between(self.frontier, w1)
+                input_buffer.frontier = w1
+                input_buffer.compact(self.store, input_buffer.spec)
                 return due
             case transform:
                 return transform.apply(*given)
@@ -165,8 +167,12 @@ def _numbered(rows: Elements, first: int) -> Elements:
     return replace(rows, schema=rows.schema.append(FIELD), columns=(*rows.columns, numbers))
 
 
-def _areas(operator: Operator) -> tuple[AreaSpec, ...]:
+def _state_tables(operator: Operator) -> tuple[StateTableSpec, ...]:
     """Where an operator keeps its state, or rows wait for their time."""
     if isinstance(operator.work, ToPoints):
-        return (AreaSpec(_LANE, operator.schema, tuple(operator.schema.names), order="time"),)
-    return operator.kernel.areas if operator.kernel is not None else ()
+        return (
+            StateTableSpec(
+                _INPUT_BUFFER, operator.schema, tuple(operator.schema.names), order="time"
+            ),
+        )
+    return operator.kernel.state_tables if operator.kernel is not None else ()

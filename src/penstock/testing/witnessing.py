@@ -26,7 +26,7 @@ from penstock.testing.local_session import local_session
 from penstock.testing.prefixes import Prefix, Row, prefix_of
 
 STATE = ("lane ", "view ", "base ")
-"""How the names of areas begin that hold input yet to be read, and answers."""
+"""How the names of state tables begin that hold input yet to be read, and answers."""
 
 
 def witness_of(sql: str, sources: Mapping[str, str], size: int) -> Prefix:
@@ -71,8 +71,13 @@ def _fed(db: Session, rows: Sequence[Row], steps: int) -> Iterator[tuple[int, in
 
 
 def _kept(db: Session) -> int:
-    areas = db.engine.manifest.areas.items()
-    refs = [ref for name, area in areas if not name.startswith(STATE) for ref in area.refs]
+    state_tables = db.engine.manifest.state_tables.items()
+    refs = [
+        ref
+        for name, state_table in state_tables
+        if not name.startswith(STATE)
+        for ref in state_table.refs
+    ]
     return sum(ref.statistics.rows for ref in refs)
 
 

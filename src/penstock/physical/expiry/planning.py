@@ -124,7 +124,7 @@ class Planner:
     def _again(self, operator: Operator, inputs: Sequence[Operator]) -> Operator:
         if operator.kernel is None:
             return self._put(operator.work, *inputs)
-        return self._put(operator.work, *self._ready(inputs, operator.kernel.spread_by))
+        return self._put(operator.work, *self._ready(inputs, operator.kernel.partition_by))
 
     def _ready(self, inputs: Sequence[Operator], keys: Sequence[Key | None]) -> Sequence[Operator]:
         """The inputs as an operator that keeps state gets them; `keys` say where rows meet."""
@@ -140,7 +140,7 @@ class Negative(Planner):
     def _again(self, operator: Operator, inputs: Sequence[Operator]) -> Operator:
         match operator.work:
             case InnerJoin() as join if any(map(may_end, inputs)):
-                ready = self._ready(inputs, operator.work.spread_by)
+                ready = self._ready(inputs, operator.work.partition_by)
                 return self._put(NettingJoin(**_parts(join)), *ready)
         return super()._again(operator, inputs)
 

@@ -16,8 +16,8 @@ from penstock.element import Elements, concat
 from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write, due_changes
 from penstock.physical.kernels.join import InnerJoin
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 
 @operator("adaptive join")
@@ -29,23 +29,25 @@ class AdaptiveJoin(InnerJoin):
     expires: bool = False
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         schema = (self.left, self.right)[self.ending]
         key = (self.left_key, self.right_key)[self.ending]
-        return (*super().areas, AreaSpec("schedule", schema, key, order="time"))
+        return (*super().state_tables, StateTableSpec("schedule", schema, key, order="time"))
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        schedule = areas["schedule"]
+        schedule = state_tables["schedule"]
         if not self.expires and not len(schedule):
-            return super().step(areas, deltas, w0, w1)
+            return super().step(state_tables, deltas, w0, w1)
         tuples, later = self._tuples(schedule, deltas[self.ending], w0, w1)
         given = [tuples if i == self.ending else x for i, x in enumerate(deltas)]
-        joined = super().step(areas, given, w0, w1)
+        joined = super().step(state_tables, given, w0, w1)
         return Result(joined.out, {**joined.writes, "schedule": later})
 
-    def _tuples(self, schedule: Area, x: Elements, w0: int, w1: int) -> tuple[Elements, Write]:
+    def _tuples(
+        self, schedule: StateTable, x: Elements, w0: int, w1: int
+    ) -> tuple[Elements, Write]:
         if self.expires:
             return due_changes(schedule, x, w0, w1)
         due = schedule.begun_between(w0, w1)

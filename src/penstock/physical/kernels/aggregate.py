@@ -56,8 +56,8 @@ from penstock.physical.kernels.distinct_values import DistinctValues
 from penstock.physical.kernels.extremes import Extremes
 from penstock.physical.kernels.schedule import UNKNOWN, beginning, starts
 from penstock.record import Columns, Ints, Mask
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 
 @operator("groups")
@@ -87,14 +87,14 @@ class GroupAggregate:
         return pa.schema([*self._part(self.keys), *results])
 
     @cached_property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         keys, owner = self._part(self.keys), self.together
-        current = AreaSpec("current", keys, self.keys, owner=owner, until=self.until)
+        current = StateTableSpec("current", keys, self.keys, owner=owner, until=self.until)
         kept = self._part(self._kept)
-        schedule = AreaSpec("schedule", kept, self.keys, order="time", owner=owner)
+        schedule = StateTableSpec("schedule", kept, self.keys, order="time", owner=owner)
         values = [
-            AreaSpec(
-                source.area,
+            StateTableSpec(
+                source.state_table,
                 self._part(source.columns(self.keys)),
                 self.keys,
                 owner=owner,
@@ -103,16 +103,16 @@ class GroupAggregate:
             )
             for source in self._value_sources
         ]
-        distinct = [each.area for each in self._distinct]
+        distinct = [each.state_table for each in self._distinct]
         return (current, schedule, *values, *distinct, *self._openings)
 
     @cached_property
-    def _openings(self) -> tuple[AreaSpec, ...]:
+    def _openings(self) -> tuple[StateTableSpec, ...]:
         if not self.opens:
             return ()
         gone = None if self.start is None else shifted(self.start, "+", 1)
         keys, owner = self._part(self.keys), self.together
-        return (AreaSpec("openings", keys, self.keys, order="time", owner=owner, until=gone),)
+        return (StateTableSpec("openings", keys, self.keys, order="time", owner=owner, until=gone),)
 
     @cached_property
     def _kept(self) -> tuple[str, ...]:
@@ -155,31 +155,34 @@ class GroupAggregate:
         return pa.schema([self.input.field(name) for name in names])
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def partition_by(self) -> tuple[tuple[str, ...], ...]:
         return (self.keys if self.together is None else self.together,)
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        changes, later = due_changes(areas["schedule"], deltas[0].select(self._kept), w0, w1)
+        changes, later = due_changes(state_tables["schedule"], deltas[0].select(self._kept), w0, w1)
         if not self.keys:
             changes = concat(changes.schema, [changes, _nothing(changes.schema, w0)])
-        opened = self._opened(areas, w0, w1)
+        opened = self._opened(state_tables, w0, w1)
         if len(changes) + len(opened) == 0:
-            writes = {**passing(self.areas, self.until), "schedule": later}
+            writes = {**passing(self.state_tables, self.until), "schedule": later}
             return Result(Elements.empty(self.schema), writes)
         writes = {"schedule": later}
         presence: dict[DistinctValues, Elements] = {}
         for distinct in self._distinct:
-            name = distinct.area.name
-            presence[distinct], writes[name] = distinct.step(areas[name], changes, w0, w1)
+            name = distinct.state_table.name
+            presence[distinct], writes[name] = distinct.step(state_tables[name], changes, w0, w1)
         summed = [self._presence_summed(values, x) for values, x in presence.items()]
         moved = concat(self._part(self.keys), [self._summed(changes), *summed, opened])
         hashes = record.hash_rows(moved.columns, len(moved))
         asked = [hashes[: len(changes)], hashes[len(moved) - len(opened) :]]
         needles = distinct_hashes(np.concatenate(asked))
-        current, current_hashes = areas["current"].rows_with(needles)
-        held = {source: areas[source.area].rows_with(needles) for source in self._value_sources}
+        current, current_hashes = state_tables["current"].rows_with(needles)
+        held = {
+            source: state_tables[source.state_table].rows_with(needles)
+            for source in self._value_sources
+        }
         known = [current, *(self._weightless(x) for x, _ in held.values())]
         moved = self._deferred(moved, w0, w1)
         rows = concat(moved.schema, [moved, *(at(x, before(w0)) for x in known)])
@@ -201,14 +204,14 @@ class GroupAggregate:
         moves = replace(moves, sums=aggregate_sums.carried(moves.sums))
         writes["current"] = kept(moves, self.until, w1)
         for taken, among in values.items():
-            writes[taken.area] = kept(at(self._net(taken, among), w0), self.until, w1)
+            writes[taken.state_table] = kept(at(self._net(taken, among), w0), self.until, w1)
         return Result(out, writes)
 
-    def _opened(self, areas: Mapping[str, Area], w0: int, w1: int) -> Elements:
+    def _opened(self, state_tables: Mapping[str, StateTable], w0: int, w1: int) -> Elements:
         """The groups that start in the step, as changes of nothing."""
         if not self.opens:
             return Elements.empty(self._part(self.keys))
-        due = beginning(areas["openings"], self.start, self.opens, w0, w1)
+        due = beginning(state_tables["openings"], self.start, self.opens, w0, w1)
         return self._weightless(due)
 
     def _deferred(self, x: Elements, w0: int, w1: int) -> Elements:

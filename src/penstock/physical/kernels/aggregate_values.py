@@ -56,7 +56,7 @@ class ValueSource:
         return Source(self.args[-1], self.where, self.distinct)
 
     @property
-    def area(self) -> str:
+    def state_table(self) -> str:
         distinct = "distinct " if self.distinct else ""
         where = f" where {self.where}" if self.where else ""
         return f"values {distinct}{','.join(self.args)}{where}"

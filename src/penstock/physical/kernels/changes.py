@@ -24,8 +24,8 @@ from penstock.kinds import operator
 from penstock.physical.kernel import Result, due_changes
 from penstock.physical.transforms import Stamp
 from penstock.record import Ints
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 _WEIGHTS: dict[ChangeKind, Callable[[Ints], Ints]] = {
     "inserted": lambda n: np.maximum(n, 0),
@@ -49,17 +49,17 @@ class ChangeStream:
         return self.input if self.time is None else Stamp(self.time).schema(self.input)
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
-        return (AreaSpec("schedule", self.input, self.key, order="time"),)
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
+        return (StateTableSpec("schedule", self.input, self.key, order="time"),)
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def partition_by(self) -> tuple[tuple[str, ...], ...]:
         return (self.key,)
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        changes, later = due_changes(areas["schedule"], deltas[0], w0, w1)
+        changes, later = due_changes(state_tables["schedule"], deltas[0], w0, w1)
         net = consolidate(changes)
         n = np.where(net.ts == BEGIN, 0, _WEIGHTS[self.kind](net.n))
         out = replace(net, n=n).where(n > 0)

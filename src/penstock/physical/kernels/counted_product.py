@@ -3,8 +3,8 @@
 Meaning: the combinations of records that satisfy all conditions, weights multiplied, projected.
 Law: multilinear. The changes of all inputs are put in one order, by time; each adds itself,
 combined with what there was of the other inputs before it.
-State: an area for each input: its records, which are few where the planner chose this kernel, with
-their weights. There are no results of some inputs only.
+State: a state table for each input: its records, which are few where the planner chose this kernel,
+with their weights. There are no results of some inputs only.
 Cost: follows the changes times the combinations of different records that each is part of.
 """
 
@@ -26,8 +26,8 @@ from penstock.physical.kernel import Result, Write, at
 from penstock.physical.kernels import aggregate_sums
 from penstock.physical.kernels.aggregate_sums import Source
 from penstock.record import Ints
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 _PAIRS = 1 << 21
 _PLACES = 32  # bits for the places of the changes of a step
@@ -65,31 +65,31 @@ class CountedProduct:
         return tuple(parts)
 
     @cached_property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         return tuple(
-            AreaSpec(f"input {i}", part, tuple(part.names), owner=self.keys[i])
+            StateTableSpec(f"input {i}", part, tuple(part.names), owner=self.keys[i])
             for i, part in enumerate(self._records)
         )
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def partition_by(self) -> tuple[tuple[str, ...], ...]:
         return self.keys
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         if not any(map(len, deltas)):
             return Result(Elements.empty(self.schema))
         moved = [self._summed(i, delta) for i, delta in enumerate(deltas)]
         order = _one_order(moved)
         sides = [
-            _Side.of(areas[spec.name].needed(), x, place)
-            for spec, x, place in zip(self.areas, moved, order, strict=True)
+            _Side.of(state_tables[spec.name].needed(), x, place)
+            for spec, x, place in zip(self.state_tables, moved, order, strict=True)
         ]
         out = concat(self.schema, list(self._changes(sides)))
         writes = {
             spec.name: Write(at(side.net(), w0))
-            for spec, side in zip(self.areas, sides, strict=True)
+            for spec, side in zip(self.state_tables, sides, strict=True)
         }
         return Result(out, writes)
 

@@ -4,8 +4,8 @@ Meaning: the combinations of records that satisfy all conditions, projected, eac
 Law: results come and stay. A record that meets nothing but what another also meets, with the same
 result, is not needed: rankings say which are. Whether there is a new result between two times shows
 at the later one, so the time of each is found by halving.
-State: an area for each input, with the records that its ranking leaves; few where the planner chose
-this kernel. The results so far follow from them, and are not kept.
+State: a state table for each input, with the records that its ranking leaves; few where the planner
+chose this kernel. The results so far follow from them, and are not kept.
 Cost: follows the changes, and the combinations of the records left; for each new result, once more.
 """
 
@@ -27,8 +27,8 @@ from penstock.memory.rankings import Limit, Ranking
 from penstock.physical.combinations import combinations, side_by_side
 from penstock.physical.kernel import Result, Write, at
 from penstock.record import Ints
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 _DIRECTLY = 1 << 18  # combinations that are tried rather than searched
 _NARROW = -(1 << 62)
@@ -57,22 +57,24 @@ class DistinctProduct:
         return pa.schema([every[name] for name in self.chosen])
 
     @cached_property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         return tuple(
-            AreaSpec(f"input {i}", part, tuple(part.names), owner=self.keys[i])
+            StateTableSpec(f"input {i}", part, tuple(part.names), owner=self.keys[i])
             for i, part in enumerate(self.inputs)
         )
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def partition_by(self) -> tuple[tuple[str, ...], ...]:
         return self.keys
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         if not any(map(len, deltas)):
             return Result(Elements.empty(self.schema))
-        before = [consolidate(at(areas[spec.name].needed(), w0)) for spec in self.areas]
+        before = [
+            consolidate(at(state_tables[spec.name].needed(), w0)) for spec in self.state_tables
+        ]
         moved = [in_time_order(delta) for delta in deltas]
         times = np.unique(np.concatenate([x.ts for x in moved]))
         search = _Search(self, moved, times)
@@ -80,7 +82,7 @@ class DistinctProduct:
         after, _ = search.between(before, known, 0, len(times))
         writes = {
             spec.name: Write(_difference(at(_single(new), w0), old))
-            for spec, new, old in zip(self.areas, after, before, strict=True)
+            for spec, new, old in zip(self.state_tables, after, before, strict=True)
         }
         return Result(concat(self.schema, search.found), writes)
 

@@ -31,8 +31,8 @@ from penstock.physical.kernel import (
 )
 from penstock.physical.kernels.aggregate_sums import Source
 from penstock.record import Ints, Mask
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 _MOST_SOURCES = 63
 
@@ -49,18 +49,20 @@ class DistinctValues:
     append_only: bool
 
     @property
-    def area(self) -> AreaSpec:
+    def state_table(self) -> StateTableSpec:
         names = tuple(self.schema.names)
         name = f"distinct {self.column}"
-        return AreaSpec(name, self.schema, names, owner=self.owner, until=self.until)
+        return StateTableSpec(name, self.schema, names, owner=self.owner, until=self.until)
 
-    def step(self, area: Area, changes: Elements, w0: int, w1: int) -> tuple[Elements, Write]:
+    def step(
+        self, state_table: StateTable, changes: Elements, w0: int, w1: int
+    ) -> tuple[Elements, Write]:
         """What comes and goes, as changes with a weight for each source, and what is to be kept."""
         x = self._taking(changes)
         if len(x) == 0:
             return x, Write(x)
         hashes = record.hash_rows(x.columns, len(x))
-        known, known_hashes = area.rows_with(distinct_hashes(hashes))
+        known, known_hashes = state_table.rows_with(distinct_hashes(hashes))
         both = concat(self.schema, [x, at(known, before(w0))])
         frames = timeline(both.columns, np.concatenate([hashes, known_hashes]), both.ts)
         count = self._counted(frames.running(both.n))

@@ -20,8 +20,8 @@ from penstock.element import INF, Elements, consolidate
 from penstock.kinds import operator
 from penstock.physical.kernel import Result, due_changes
 from penstock.physical.kernels.schedule import Scheduled
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 
 @operator("expire")
@@ -30,9 +30,9 @@ class Expire(Scheduled):
     """Passes tuples on without an end, and a negative one when their end has come."""
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        tuples, later = due_changes(areas["schedule"], deltas[0], w0, w1)
+        tuples, later = due_changes(state_tables["schedule"], deltas[0], w0, w1)
         return Result(tuples, {"schedule": later})
 
 
@@ -42,10 +42,10 @@ class NegativeTuples(Scheduled):
     """The negative tuples alone, as the columns that tell where they belong."""
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         ending = deltas[0].where(deltas[0].te < INF).select(self.schema.names)
-        tuples, later = due_changes(areas["schedule"], ending, w0, w1)
+        tuples, later = due_changes(state_tables["schedule"], ending, w0, w1)
         return Result(tuples.slice(len(ending), len(tuples)), {"schedule": later})
 
 
@@ -58,15 +58,15 @@ class Netted:
     key: tuple[str, ...]
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         return ()
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def partition_by(self) -> tuple[tuple[str, ...], ...]:
         return (self.key,)
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         x = deltas[0]
         return Result(consolidate(x) if np.any(x.n < 0) else x)

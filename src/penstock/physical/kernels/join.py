@@ -4,9 +4,9 @@ Meaning: pairs of records valid at the same time, weights multiplied (equation 3
 Law: bilinear. New pairs are new left with all right, and old left with new right; the outer, semi
 and anti kinds are linear in this one and in distinct, and are put together by the planner.
 State: `left` and `right`, the rows that may still meet a partner, each until its `keep`.
-Cost: follows the delta, the pairs it makes, and the logarithm of the other side's area. Of two
-deltas only rows that are valid at the same time are paired where one key has many: versions of an
-aggregate, say, on both sides.
+Cost: follows the delta, the pairs it makes, and the logarithm of the other side's state table. Of
+two deltas only rows that are valid at the same time are paired where one key has many: versions of
+an aggregate, say, on both sides.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from penstock.element import Elements, concat, consolidate, intersect
 from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write
 from penstock.record import Hashes, Ints
-from penstock.state.area import Area, ranges
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable, ranges
 
 _SIDES: tuple[Literal["left"], Literal["right"]] = ("left", "right")
 _FEW = 4
@@ -53,27 +53,29 @@ class InnerJoin:
         return pa.schema([*self.left, *self.right])
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         return (
-            AreaSpec("left", self.left, self.left_key, until=self.keep_left, repeats=self.few[0]),
-            AreaSpec(
+            StateTableSpec(
+                "left", self.left, self.left_key, until=self.keep_left, repeats=self.few[0]
+            ),
+            StateTableSpec(
                 "right", self.right, self.right_key, until=self.keep_right, repeats=self.few[1]
             ),
         )
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
+    def partition_by(self) -> tuple[tuple[str, ...] | None, ...]:
         return self.left_key, self.right_key
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         left = _sorted_side(deltas[0], self.left_key, self.null_safe)
         right = _sorted_side(deltas[1], self.right_key, self.null_safe)
         parts = [self._pair(left, right, i, j) for i, j in _meeting(left, right)]
-        for run, i, j in areas["right"].matches(left.hashes):
+        for run, i, j in state_tables["right"].matches(left.hashes):
             parts.append(self._pair(left, _side(run.elements, self.right_key, run.hashes), i, j))
-        for run, j, i in areas["left"].matches(right.hashes):
+        for run, j, i in state_tables["left"].matches(right.hashes):
             parts.append(self._pair(_side(run.elements, self.left_key, run.hashes), right, i, j))
         writes = {
             "left": _write(left.x, self.keep_left, w1),

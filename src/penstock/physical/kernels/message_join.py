@@ -21,8 +21,8 @@ from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write
 from penstock.physical.kernels.join import InnerJoin
 from penstock.record import Ints
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 
 @operator("message join")
@@ -33,27 +33,27 @@ class MessageJoin(InnerJoin):
     told: tuple[tuple[str, ...] | None, ...] = ()
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
-        return (*super().areas, self._references)
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
+        return (*super().state_tables, self._references)
 
     @property
-    def _references(self) -> AreaSpec:
+    def _references(self) -> StateTableSpec:
         record = pa.schema([self.left.field(name) for name in dict.fromkeys(self.left_key)])
-        return AreaSpec("references", record, self.left_key, order="time")
+        return StateTableSpec("references", record, self.left_key, order="time")
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
-        return (*super().spread_by, *self.told)
+    def partition_by(self) -> tuple[tuple[str, ...] | None, ...]:
+        return (*super().partition_by, *self.told)
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         expired = np.concatenate([x.ts for x in deltas[2:]])
-        due = areas["references"].begun_between(w0, w1).ts
+        due = state_tables["references"].begun_between(w0, w1).ts
         if not any(map(len, deltas[:2])):  # a negative tuple goes past
-            nothing = {spec.name: Write(Elements.empty(spec.schema)) for spec in self.areas}
+            nothing = {spec.name: Write(Elements.empty(spec.schema)) for spec in self.state_tables}
             return Result(_messages(self.schema, np.intersect1d(due, expired)), nothing)
-        joined = super().step(areas, deltas[:2], w0, w1)
+        joined = super().step(state_tables, deltas[:2], w0, w1)
         if not len(joined.out) and not len(due):
             return joined
         referred = self._by_expiry(joined.out)

@@ -35,8 +35,8 @@ from penstock.physical.kernel import (
     until,
 )
 from penstock.record import Ints, Mask
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 Weigh = Callable[[Ints, Ints], Ints]
 _SECOND = "m2"
@@ -68,25 +68,25 @@ class Multiplicity:
     until: Expr | None = None
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         names = tuple(self.schema.names)
         return (
-            AreaSpec("current", self.schema, names, until=self.until),
-            AreaSpec("schedule", self.schema, names, order="time"),
+            StateTableSpec("current", self.schema, names, until=self.until),
+            StateTableSpec("schedule", self.schema, names, order="time"),
         )
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def partition_by(self) -> tuple[tuple[str, ...], ...]:
         return (tuple(self.schema.names),) * 2
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        changes, later = due_changes(areas["schedule"], self._side_by_side(deltas), w0, w1)
+        changes, later = due_changes(state_tables["schedule"], self._side_by_side(deltas), w0, w1)
         if len(changes) == 0:
             return Result(changes, {"schedule": later, "current": Write(changes)})
         hashes = record.hash_rows(changes.columns, len(changes))
-        known, known_hashes = areas["current"].rows_with(distinct_hashes(hashes))
+        known, known_hashes = state_tables["current"].rows_with(distinct_hashes(hashes))
         both = concat(self.schema, [changes, at(known, before(w0))])
         frames = timeline(both.columns, np.concatenate([hashes, known_hashes]), both.ts)
         first = frames.running(both.n)

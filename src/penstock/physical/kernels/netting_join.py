@@ -16,8 +16,8 @@ from penstock.element import Elements, clamp, consolidate
 from penstock.kinds import operator
 from penstock.physical.kernel import Result, distinct_hashes
 from penstock.physical.kernels.join import InnerJoin
-from penstock.state.area import Area
 from penstock.state.run import sorted_run
+from penstock.state.state_table import StateTable
 
 
 @operator("netting join")
@@ -26,22 +26,28 @@ class NettingJoin(InnerJoin):
     """A join whose inputs take back tuples by negative ones, which meet the tuples they net."""
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         left, right = deltas
         found = {
-            "left": _netted(areas["left"], right, self.right_key, w0),
-            "right": _netted(areas["right"], left, self.left_key, w0),
+            "left": _netted(state_tables["left"], right, self.right_key, w0),
+            "right": _netted(state_tables["right"], left, self.left_key, w0),
         }
         return super().step(found, deltas, w0, w1)
 
 
-def _netted(area: Area, probing: Elements, key: tuple[str, ...], w0: int) -> Area:
-    """The rows of an area that may meet, added up where some of them take others back."""
-    if not any(run.statistics.retractions for run in area.runs):
-        return area
+def _netted(
+    state_table: StateTable, probing: Elements, key: tuple[str, ...], w0: int
+) -> StateTable:
+    """The rows of a state table that may meet, added up where some of them take others back."""
+    if not any(run.statistics.retractions for run in state_table.runs):
+        return state_table
     needles = distinct_hashes(record.hash_rows(probing.key(key), len(probing)))
     if not len(needles):
-        return Area(area.spec, (), area.frontier)
-    rows, _ = area.rows_with(needles)
-    return Area(area.spec, (sorted_run(area.spec, consolidate(clamp(rows, w0))),), area.frontier)
+        return StateTable(state_table.spec, (), state_table.frontier)
+    rows, _ = state_table.rows_with(needles)
+    return StateTable(
+        state_table.spec,
+        (sorted_run(state_table.spec, consolidate(clamp(rows, w0))),),
+        state_table.frontier,
+    )

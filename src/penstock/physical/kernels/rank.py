@@ -9,7 +9,7 @@ ends to come. A *ghost* is a row that takes a place among the first without bein
 mark of a deletion.
 Cost: reads the partitions that change; one order statistic per change, and `limit` of them for each
 that moves the first rows where the row number itself is asked for. Partitions that only grow mostly
-do without them (`boards`).
+do without them (`topk_buffers`).
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from penstock.physical.kernel import (
     kept,
     passing,
 )
-from penstock.physical.kernels.boards import boards
+from penstock.physical.kernels.topk_buffers import topk_buffers
 from penstock.physical.order_statistics import kth
 from penstock.record import Direction, Hashes, Ints, Mask, starts_of
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 
 @operator("top rows")
@@ -65,25 +65,25 @@ class TopRows:
         return self.input.append(pa.field(self.number, pa.int64()))
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         return (
-            AreaSpec("rows", self.input, self.partition, until=self.until),
-            AreaSpec("schedule", self.input, self.partition, order="time"),
+            StateTableSpec("rows", self.input, self.partition, until=self.until),
+            StateTableSpec("schedule", self.input, self.partition, order="time"),
         )
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def partition_by(self) -> tuple[tuple[str, ...], ...]:
         return (self.partition,)
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        changes, later = due_changes(areas["schedule"], deltas[0], w0, w1)
+        changes, later = due_changes(state_tables["schedule"], deltas[0], w0, w1)
         if len(changes) == 0:
-            writes = {**passing(self.areas, self.until), "schedule": later}
+            writes = {**passing(self.state_tables, self.until), "schedule": later}
             return Result(Elements.empty(self.schema), writes)
         hashes = record.hash_rows(changes.key(self.partition), len(changes))
-        known, old = areas["rows"].rows_with(distinct_hashes(hashes))
+        known, old = state_tables["rows"].rows_with(distinct_hashes(hashes))
         rows = concat(self.input, [at(known, before(w0)), changes])
         units = self._units(rows, np.concatenate([old, hashes]))
         out, moves = self._grown(units, w0) if self.append_only else self._changed(units, w0)
@@ -126,7 +126,7 @@ class TopRows:
 
     def _grown(self, units: _Units, w0: int) -> tuple[Elements, _Moves]:
         """The same of partitions that only grow: of the state, the first rows are all."""
-        found = boards(units.number, units.low, units.ts, self.limit)
+        found = topk_buffers(units.number, units.low, units.ts, self.limit)
         if found is None:
             moves = self._moves(units, w0)
             return self._answer(units, moves), moves

@@ -24,8 +24,8 @@ from penstock.kinds import operator
 from penstock.physical.closing import is_answered
 from penstock.physical.kernel import Result, Write
 from penstock.record import Ints
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 UNKNOWN = INF - 1
 """When that begins of which nothing is known yet."""
@@ -39,11 +39,11 @@ class Scheduled:
     key: tuple[str, ...]
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
-        return (AreaSpec("schedule", self.schema, self.key, order="time"),)
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
+        return (StateTableSpec("schedule", self.schema, self.key, order="time"),)
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def partition_by(self) -> tuple[tuple[str, ...], ...]:
         return (self.key,)
 
 
@@ -58,19 +58,19 @@ class Restriction(Scheduled):
     """Whether a punctuation may say that a record begins."""
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         gone = None if self.start is None else shifted(self.start, "+", 1)
-        return (AreaSpec("schedule", self.schema, self.key, order="time", until=gone),)
+        return (StateTableSpec("schedule", self.schema, self.key, order="time", until=gone),)
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
         x = deltas[0]
         end = np.full(len(x), INF) if self.end is None else evaluate_ints(self.end, x, BEGIN)
         start = starts(x, self.start, self.asked)
         x = x.valid_during(*intersect(x.ts, x.te, start, end))
         begun = x.ts < w1
-        due = beginning(areas["schedule"], self.start, self.asked, w0, w1)
+        due = beginning(state_tables["schedule"], self.start, self.asked, w0, w1)
         out = concat(self.schema, [x.where(begun), due])
         return Result(out, {"schedule": Write(x.where(~begun))})
 
@@ -83,7 +83,7 @@ def starts(x: Elements, start: Expr | None, asked: bool) -> Ints:
     return evaluate_ints(start, x, UNKNOWN if asked else INF)
 
 
-def beginning(schedule: Area, start: Expr | None, asked: bool, w0: int, w1: int) -> Elements:
+def beginning(schedule: StateTable, start: Expr | None, asked: bool, w0: int, w1: int) -> Elements:
     """What begins in the step; a record begins when a punctuation says so, if that is first."""
     if not (asked and is_answered(start)):
         due = schedule.begun_between(w0, w1)
@@ -102,9 +102,9 @@ class Splitting(Scheduled):
     size: int
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        x = concat(self.schema, [deltas[0], areas["schedule"].begun_between(w0, w1)])
+        x = concat(self.schema, [deltas[0], state_tables["schedule"].begun_between(w0, w1)])
         endless = (x.ts == BEGIN) | (x.te == INF)
         whole, finite = x.where(endless), x.where(~endless)
         stop = np.minimum(finite.te, w1)

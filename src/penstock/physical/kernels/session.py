@@ -21,8 +21,8 @@ from penstock.element import Elements, add_time, concat, consolidate
 from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write, at, before, distinct_hashes
 from penstock.record import Ints, starts_of
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 _START, _LAST = "__start", "__last"
 
@@ -42,24 +42,24 @@ class Sessions:
         return self.input.append(pa.field(self.start, pa.int64()))
 
     @cached_property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         fields = [self.input.field(name) for name in self.partition]
         times = [pa.field(_START, pa.int64()), pa.field(_LAST, pa.int64())]
-        return (AreaSpec("open", pa.schema([*fields, *times]), self.partition),)
+        return (StateTableSpec("open", pa.schema([*fields, *times]), self.partition),)
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...], ...]:
+    def partition_by(self) -> tuple[tuple[str, ...], ...]:
         return (self.partition,)
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        delta, spec = deltas[0], self.areas[0]
+        delta, spec = deltas[0], self.state_tables[0]
         if len(delta) == 0:
             return Result(Elements.empty(self.schema), {"open": Write(Elements.empty(spec.schema))})
         keys = delta.key(self.partition)
         needles = distinct_hashes(record.hash_rows(keys, len(delta)))
-        known = consolidate(at(areas["open"].rows_with(needles)[0], before(w0)))
+        known = consolidate(at(state_tables["open"].rows_with(needles)[0], before(w0)))
         all_keys = record.concat([keys, known.key(self.partition)])
         rows = len(delta) + len(known)
         group = record.group_rows(all_keys, record.hash_rows(all_keys, rows)).code

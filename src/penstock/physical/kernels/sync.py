@@ -9,7 +9,8 @@ and went since the last point is not held.
 Cost: follows the changes of the step and what a point releases.
 
 Where the input only transforms what comes from sources, and the points are known beforehand, no
-operator is needed: rows wait in their lane, which is in the order of time, until their point comes.
+operator is needed: rows wait in their input buffer, which is in the order of time, until their
+point comes.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from penstock.element import BEGIN, INF, Elements, concat, consolidate, interval
 from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write, at, due_changes
 from penstock.record import Ints
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 Points: TypeAlias = tuple[Periodic | TimePoints | Midnights, ...]
 
@@ -64,21 +65,21 @@ class Synchronization:
     """Whether no record of the input ends or goes."""
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         return (
-            AreaSpec("schedule", self.schema, self.key, order="time"),
-            AreaSpec("held", self.schema, self.key),
+            StateTableSpec("schedule", self.schema, self.key, order="time"),
+            StateTableSpec("held", self.schema, self.key),
         )
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
+    def partition_by(self) -> tuple[tuple[str, ...] | None, ...]:
         return self.key, *(None,) * self.marks
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        new, later = due_changes(areas["schedule"], deltas[0], w0, w1)
-        waiting = concat(self.schema, [new, at(areas["held"].needed(), w0)])
+        new, later = due_changes(state_tables["schedule"], deltas[0], w0, w1)
+        waiting = concat(self.schema, [new, at(state_tables["held"].needed(), w0)])
         point = self._next_points(waiting.ts, deltas[1:])
         reached = point < w1
         freed = waiting.where(reached)

@@ -19,8 +19,8 @@ import pyarrow as pa
 from penstock.element import BEGIN, INF, Elements, concat, next_of
 from penstock.kinds import operator
 from penstock.physical.kernel import Result, Write, due_changes
-from penstock.state.area import Area
-from penstock.state.run import AreaSpec
+from penstock.state.run import StateTableSpec
+from penstock.state.state_table import StateTable
 
 
 @operator("trigger")
@@ -33,24 +33,24 @@ class Trigger:
     clocks: int
 
     @property
-    def areas(self) -> tuple[AreaSpec, ...]:
+    def state_tables(self) -> tuple[StateTableSpec, ...]:
         return (
-            AreaSpec("schedule", self.schema, self.key, order="time"),
-            AreaSpec("held", self.schema, self.key),
+            StateTableSpec("schedule", self.schema, self.key, order="time"),
+            StateTableSpec("held", self.schema, self.key),
         )
 
     @property
-    def spread_by(self) -> tuple[tuple[str, ...] | None, ...]:
+    def partition_by(self) -> tuple[tuple[str, ...] | None, ...]:
         return self.key, *(None,) * self.clocks
 
     def step(
-        self, areas: Mapping[str, Area], deltas: Sequence[Elements], w0: int, w1: int
+        self, state_tables: Mapping[str, StateTable], deltas: Sequence[Elements], w0: int, w1: int
     ) -> Result:
-        tuples, later = due_changes(areas["schedule"], deltas[0], w0, w1)
-        if len(tuples) == len(deltas[0]) and not len(areas["held"]):
+        tuples, later = due_changes(state_tables["schedule"], deltas[0], w0, w1)
+        if len(tuples) == len(deltas[0]) and not len(state_tables["held"]):
             return Result(tuples, {"schedule": later})
         began, due = tuples.slice(0, len(deltas[0])), tuples.slice(len(deltas[0]), len(tuples))
-        waiting = concat(self.schema, [due, areas["held"].needed()])
+        waiting = concat(self.schema, [due, state_tables["held"].needed()])
         clocks = np.unique(np.concatenate([x.ts for x in deltas[1:]]))
         noticed = next_of(clocks, waiting.ts)
         now = noticed < INF

@@ -184,7 +184,7 @@ def _model(service: AskedService, session: Session, name: str) -> ViewModel:
     position = Position(view.manifest.version, view.frontier, identity(engine, view))
     return ViewModel(
         name=name,
-        columns=[Column(name=f.name, type=sql_type(f.type)) for f in view.area.schema],
+        columns=[Column(name=f.name, type=sql_type(f.type)) for f in view.state_table.schema],
         key=None if definition.key is None else list(definition.key),
         sql=definition.text,
         version=view.manifest.version,

@@ -1,4 +1,4 @@
-"""What a state directory defines, and what each of its areas holds."""
+"""What a state directory defines, and what each of its state tables holds."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from typing import Any
 import penstock.sql.definitions  # noqa: F401 - the kinds of what statements define
 from penstock.algebra import codec
 from penstock.errors import PlanError
-from penstock.ingest.sources import SourceDefinition, input_area, kept_areas
+from penstock.ingest.sources import SourceDefinition, input_state_table, kept_state_tables
 from penstock.output.definitions import ViewDefinition, compiler_of, decoded, of_kind
-from penstock.physical.layout_2 import area_names
+from penstock.physical.layout_2 import state_table_names
 from penstock.physical.lower import Graph
-from penstock.physical.program import Compiler, Program, view_area
+from penstock.physical.program import Compiler, Program, view_state_table
 from penstock.runtime.failures import healthy, rows_for
 from penstock.runtime.files import RUNS
 from penstock.runtime.places import local_path
 from penstock.runtime.state_names import check_named
 from penstock.state import layout_2
-from penstock.state.manifest import Manifest, held_area
-from penstock.state.run import AreaSpec
+from penstock.state.manifest import Manifest, held_state_table
+from penstock.state.run import StateTableSpec
 from penstock.state.storage import storage_errors
-from penstock.state.store import RunRef
+from penstock.state.store import RunReference
 
 LOG = "log"
 
@@ -59,53 +59,59 @@ class Defined:
         or is not there."""
         check_named(log, manifest, self.sources.values(), self.running, self.program)
 
-    def specs(self, manifest: Manifest) -> dict[str, AreaSpec]:
-        """What the areas hold, by the names that they have in the manifest."""
+    def specs(self, manifest: Manifest) -> dict[str, StateTableSpec]:
+        """What the state tables hold, by the names that they have in the manifest."""
         found = self.program.specs()
         if manifest.layout == layout_2.LAYOUT:
             apart = [name for name, view in self.views.items() if view.apart]
-            names = area_names(self.program, self.compiler, apart)
+            names = state_table_names(self.program, self.compiler, apart)
             found |= {old: found[new] for old, new in names.items() if new in found}
         for each in self.sources.values():
-            found |= {area.name: area for area in kept_areas(each)}
+            found |= {state_table.name: state_table for state_table in kept_state_tables(each)}
         for name in manifest.failures:
             alone = compiler_of({name: self.views[name]}, Graph()).program().specs()
-            found |= {area: spec for area, spec in alone.items() if area not in found}
-            found |= {held_area(name, area): spec for area, spec in alone.items()}
+            found |= {
+                state_table: spec for state_table, spec in alone.items() if state_table not in found
+            }
+            found |= {
+                held_state_table(name, state_table): spec for state_table, spec in alone.items()
+            }
             for source in self.views[name].sources & self.sources.keys():
-                rows = held_area(name, rows_for(source))
-                found[rows] = input_area(self.sources[source])
+                rows = held_state_table(name, rows_for(source))
+                found[rows] = input_state_table(self.sources[source])
         for sink, state in manifest.sinks.items():
             for place, due in enumerate(state.pending):
                 view: ViewDefinition = codec.decode(due.definition)
-                found[due_area(sink, place)] = view.area(state.view)
+                found[due_state_table(sink, place)] = view.state_table(state.view)
         return found
 
 
-def is_of_source(spec: AreaSpec) -> bool:
-    """Whether an area holds what came of a source, rather than what something is looked up in."""
+def is_of_source(spec: StateTableSpec) -> bool:
+    """Whether a state table holds what came of a source, rather than what something is looked up
+    in."""
     return spec.name.startswith(("input ", "late ", "rejected "))
 
 
-def references(manifest: Manifest) -> Iterator[tuple[str, RunRef, bool]]:
-    """Every run that is named: the area that it is of, and whether it must be in that area's order.
+def references(manifest: Manifest) -> Iterator[tuple[str, RunReference, bool]]:
+    """Every run that is named: the state table that it is of, and whether it must be in that state
+    table's order.
 
     What views hold and published may be in none, and so may what sinks are due of replaced views.
     """
-    for name, area in manifest.areas.items():
-        for ref in area.refs:
+    for name, state_table in manifest.state_tables.items():
+        for ref in state_table.refs:
             yield name, ref, not name.startswith(("view ", "base "))
     for view, log in manifest.changelogs.items():
         for entry in log:
             for ref in entry.refs:
-                yield view_area(view), ref, False
+                yield view_state_table(view), ref, False
     for sink, state in manifest.sinks.items():
         for place, due in enumerate(state.pending):
             for ref in due.refs:
-                yield due_area(sink, place), ref, False
+                yield due_state_table(sink, place), ref, False
 
 
-def due_area(sink: str, place: int) -> str:
+def due_state_table(sink: str, place: int) -> str:
     """What the runs are called that a sink is due of a view that was replaced."""
     return f"due {sink!r} {place}"
 

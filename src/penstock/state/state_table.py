@@ -1,9 +1,10 @@
 """A sweep area: the runs of one operator's state, as a kernel sees them.
 
-Law: an area is the union of its runs. Every row is additive, so appending a run never needs to
-read the others, and compacting runs never changes what the area means from its frontier on.
+Law: a state table is the union of its runs. Every row is additive, so appending a run never needs
+to read the others, and compacting runs never changes what the state table means from its frontier
+on.
 Cost: a probe is a binary search per run, so it follows the number of needles and the logarithm of
-the area. A time-ordered area is read as a range of its runs.
+the state table. A time-ordered state table is read as a range of its runs.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ import numpy as np
 from penstock import record
 from penstock.element import BEGIN, INF, Elements, concat
 from penstock.record import Hashes, Ints
-from penstock.state.run import AreaSpec, Run
+from penstock.state.run import Run, StateTableSpec
 
 _PAIRS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class StateTable:
     """The runs of a state as of one frontier, with the lookups that kernels make."""
 
-    spec: AreaSpec
+    spec: StateTableSpec
     runs: tuple[Run, ...] = ()
     frontier: int = BEGIN
     lookups: list[int] = field(default_factory=list, compare=False)
@@ -67,7 +68,8 @@ class Area:
         )
 
     def begun_between(self, w0: int, w1: int) -> Elements:
-        """The rows of a time-ordered area with `w0 <= ts < w1` (all the rest when w1 is INF)."""
+        """The rows of a time-ordered state table with `w0 <= ts < w1` (all the rest when w1 is
+        INF)."""
         found = []
         for run in self.runs:
             low, high = np.searchsorted(run.elements.ts, (w0, w1))

@@ -1,12 +1,14 @@
 """The first rows of partitions that only grow: rows take turns, one of each partition at a time.
 
-Meaning: a board has the first rows of a partition so far, in their order. A row that comes is put
-where it belongs, and those behind it move on by a place; who is beyond the last is out for ever.
+Meaning: a top-k buffer has the first rows of a partition so far, in their order. A row that comes
+is put where it belongs, and those behind it move on by a place; who is beyond the last is out for
+ever.
 Law: equal rows are one as far as places go: one that takes the place of another changes nothing.
-Cost: a pass over the boards for each place and turn. A partition has as many turns as rows that
-come near its board: those that are behind as many earlier ones as it has places are left out, found
-by what the first part of the partition has, then by its double, and so on. Where one partition has
-most of the rows there are many turns and little to do in each: then it is not worth it.
+Cost: a pass over the top-k buffers for each place and turn. A partition has as many turns as rows
+that come near its top-k buffer: those that are behind as many earlier ones as it has places are
+left out, found by what the first part of the partition has, then by its double, and so on. Where
+one partition has most of the rows there are many turns and little to do in each: then it is not
+worth it.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ _ROWS_PER_PLACE = 8
 
 
 class Versions(NamedTuple):
-    """Rows, by their numbers, that have a place on a board: those that are there last, for ever."""
+    """Rows, by their numbers, that have a place on a top-k buffer: those that are there last, for
+    ever."""
 
     number: Ints
     place: Ints
@@ -34,7 +37,8 @@ class Versions(NamedTuple):
 
 
 class Passages(NamedTuple):
-    """Rows, by their numbers, that come to a board or leave it (`n`), and the unit that does it."""
+    """Rows, by their numbers, that come to a top-k buffer or leave it (`n`), and the unit that does
+    it."""
 
     number: Ints
     n: Ints
@@ -42,10 +46,10 @@ class Passages(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Boards:
+class TopKBuffers:
     """Rows of partitions: `number` tells them apart and has their order. Those of a partition lie
-    together, in the order of time. `turns` are the rows that come near a board, likewise, and
-    `start` and `size` say where those of each partition are."""
+    together, in the order of time. `turns` are the rows that come near a top-k buffer, likewise,
+    and `start` and `size` say where those of each partition are."""
 
     number: Ints
     ts: Ints
@@ -59,13 +63,13 @@ class Boards:
         return min(self.limit, int(self.size.max(initial=0)))
 
     def passages(self) -> Passages:
-        """Who comes to a board, and who has to leave it for them."""
+        """Who comes to a top-k buffer, and who has to leave it for them."""
         comes, pushed, pushing = [], [], []
-        boards = self._empty()
+        topk_buffers = self._empty()
         for unit in self._rounds():
             carried = self.number[unit]
-            for board in boards:
-                here = board[: len(unit)]
+            for topk_buffer in topk_buffers:
+                here = topk_buffer[: len(unit)]
                 carried, here[:] = np.maximum(carried, here), np.minimum(carried, here)
             stays = carried != self.number[unit]
             out = stays & (carried != INF)
@@ -79,21 +83,21 @@ class Boards:
 
     def versions(self) -> Versions:
         """Who has which place, and from when to when: never for no time."""
-        boards, since = self._empty(), self._empty()
+        topk_buffers, since = self._empty(), self._empty()
         found: list[tuple[Ints, Ints, Ints, Ints]] = []
         for turn, unit in enumerate(self._rounds()):
             carried, time = self.number[unit], self.ts[unit]
             for place in range(min(turn + 1, self.width)):
-                here, began = boards[place][: len(unit)], since[place][: len(unit)]
+                here, began = topk_buffers[place][: len(unit)], since[place][: len(unit)]
                 better = carried < here
                 over = np.flatnonzero(better & (began < time))
                 found.append((here[over], np.full(len(over), place), began[over], time[over]))
                 np.copyto(began, time, where=better)
                 carried, here[:] = np.maximum(carried, here), np.minimum(carried, here)
-        for place, (board, began) in enumerate(zip(boards, since, strict=True)):
-            there = np.flatnonzero(board != INF)
+        for place, (topk_buffer, began) in enumerate(zip(topk_buffers, since, strict=True)):
+            there = np.flatnonzero(topk_buffer != INF)
             ends = np.full(len(there), INF)
-            found.append((board[there], np.full(len(there), place), began[there], ends))
+            found.append((topk_buffer[there], np.full(len(there), place), began[there], ends))
         return Versions(*map(_joined, zip(*found, strict=True)))
 
     def _empty(self) -> list[Ints]:
@@ -108,12 +112,12 @@ class Boards:
         return [self.turns[start[:count] + turn] for turn, count in enumerate(still.tolist())]
 
 
-def boards(number: Ints, low: Ints, ts: Ints, limit: int) -> Boards | None:
-    """Rows on their way to boards with so many places, or None if it is not worth it."""
+def topk_buffers(number: Ints, low: Ints, ts: Ints, limit: int) -> TopKBuffers | None:
+    """Rows on their way to top-k buffers with so many places, or None if it is not worth it."""
     turns = np.flatnonzero(_near(number, low, limit))
     start = np.flatnonzero(starts_of(low[turns]))
     size = np.diff(start, append=len(turns))
-    found = Boards(number, ts, limit, turns, start, size)
+    found = TopKBuffers(number, ts, limit, turns, start, size)
     effort = int(size.max(initial=0)) * found.width
     return found if effort <= max(_FEW, len(number) // _ROWS_PER_PLACE) else None
 

@@ -1,4 +1,4 @@
-"""Random elements and the areas that hold them."""
+"""Random elements and the state tables that hold them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from random import Random
 import pyarrow as pa
 
 from penstock.element import INF, Elements
-from penstock.state.run import AreaSpec, Order
+from penstock.state.run import Order, StateTableSpec
 
 SCHEMA = pa.schema([("k", pa.int64()), ("s", pa.string())])
 
 
-def spec(order: Order = "hash", key: tuple[str, ...] = ("k",)) -> AreaSpec:
-    return AreaSpec("area", SCHEMA, key, order)
+def spec(order: Order = "hash", key: tuple[str, ...] = ("k",)) -> StateTableSpec:
+    return StateTableSpec("area", SCHEMA, key, order)
 
 
 def random_elements(rng: Random, count: int, begin: int = 0, horizon: int = 20) -> Elements:
