@@ -10,9 +10,9 @@ from penstock.algebra.aggregates import AggregateCall
 from penstock.algebra.calendar import DAY
 from penstock.algebra.expr import Column, Literal
 from penstock.algebra.plan import Aggregate, Distinct, Map, Node, Scan, Session, Window
-from penstock.physical.cutting import asks_for_the_past
 from penstock.physical.lower import Graph
 from penstock.physical.program import Compiler, Program
+from penstock.physical.subplan import asks_for_the_past
 
 SCAN = Scan("s", pa.schema([("a", pa.int64())]))
 

@@ -29,8 +29,8 @@ from penstock.sql.binding.clauses import (
     writing,
     written,
 )
-from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.context import Binding
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.local_analyser import LocalAnalyser
 from penstock.sql.binding.scalars import RANKS, Scalars
 from penstock.sql.binding.scopes import Names
@@ -54,7 +54,7 @@ KINDS = [
     for kind in vars(exp).values()
     if inspect.isclass(kind) and issubclass(kind, exp.Expression) and kind is not exp.Expression
 ]
-COMPLAINTS = Complaints(Query(exp.select("1"), sql="SELECT 1"))
+COMPLAINTS = Diagnostics(Query(exp.select("1"), sql="SELECT 1"))
 SCALARS = Scalars(LocalAnalyser(), COMPLAINTS)
 BINDING = Binding(CATALOG, SCALARS, COMPLAINTS, Names(COMPLAINTS), effort=1)
 OTHERS = [

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from penstock.cli.questions import Asked
+from penstock.cli.offline_binder import Asked
 from penstock.memory.api import verdict
 from penstock.memory.report import MemoryVerdict
 

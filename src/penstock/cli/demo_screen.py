@@ -50,8 +50,8 @@ class Screen:
         self._milliseconds = sum(progress["seconds"].values()) * 1e3
         self._kept = sum(size["rows"] for size in progress["kept"].values())
         sizes: dict[str, int] = {}
-        for area, size in progress["state"].items():
-            operator = area.split("/")[0]
+        for name, size in progress["state"].items():
+            operator = name.split("/")[0]
             if not operator.startswith("view "):
                 sizes[operator] = sizes.get(operator, 0) + size["rows"]
         for operator, rows in sizes.items():

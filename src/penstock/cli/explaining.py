@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from penstock.cli.questions import Asked
+from penstock.cli.offline_binder import Asked
 from penstock.session.descriptions import explained as outlined
 
 

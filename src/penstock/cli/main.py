@@ -163,7 +163,7 @@ def explain(file: Path) -> None:
     penstock explain examples/auction.sql
     """
     from penstock.cli.explaining import explained
-    from penstock.cli.questions import questions
+    from penstock.cli.offline_binder import questions
     from penstock.cli.starting import session
     from penstock.sql import parse
 
@@ -188,8 +188,8 @@ def check(context: click.Context, file: Path, as_json: bool) -> None:
     penstock check pipeline.sql --json | jq .bounded
     """
     from penstock.cli import checking
+    from penstock.cli.offline_binder import questions
     from penstock.cli.printing import print_json
-    from penstock.cli.questions import questions
     from penstock.cli.starting import session
     from penstock.sql import parse
 

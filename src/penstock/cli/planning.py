@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from penstock.cli.offline_binder import Start, answered
 from penstock.cli.printing import InputError, errors_of, place_of, text_of
-from penstock.cli.questions import Start, answered
 from penstock.errors import PenstockError
 from penstock.output.definitions import decoded
 from penstock.session.changes import PipelinePlan

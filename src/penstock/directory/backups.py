@@ -38,7 +38,7 @@ from penstock.state.manifest import Manifest, SourceState
 from penstock.state.storage import storage_errors
 from penstock.state.store import FileStore
 
-_ROUNDS = 100
+_TRIES = 100
 _OPEN = 256
 """So many files are held open at once, so that the writer cannot delete them meanwhile."""
 _PART = 1 << 20
@@ -127,7 +127,7 @@ class _Copy:
     def run(self) -> Manifest:
         """Copy until everything is there that one commit names; the directory as of that."""
         (self._staging / RUNS).mkdir()
-        for _ in range(_ROUNDS):
+        for _ in range(_TRIES):
             manifest = read_manifest(self._source / LOG)
             with suppress(FileNotFoundError):
                 self._copy_runs(manifest)

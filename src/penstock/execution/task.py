@@ -382,7 +382,7 @@ class StageTask:
         """What is over by the end of the step is apart: a view as it is now has no use for it."""
         for view, origin in self._program.views.items():
             spec = self._program.view_state_tables[view]
-            if self._program.view_rounds[view] == self._stage and not self._is_lost(origin):
+            if self._program.view_stages[view] == self._stage and not self._is_lost(origin):
                 out = self._input(origin, spec.schema, picked=True)
                 if len(out):
                     over = out.te < self._w1

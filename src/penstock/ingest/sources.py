@@ -42,8 +42,8 @@ from penstock.ingest.fitting import (
     row_text,
 )
 from penstock.kinds import kind
-from penstock.physical.branches import STAMP, Branch
 from penstock.physical.program import InputBuffer
+from penstock.physical.source_pipeline import STAMP, SourcePipeline
 from penstock.punctuation.bulk import well_formed
 from penstock.punctuation.closings import Times
 from penstock.record import Ints
@@ -272,22 +272,24 @@ class Ingest:
         found = {source.time, source.until, source.weight, *self.marks}
         expressions = [*self.computed.values()]
         expressions += [] if source.promise is None else [source.promise]
-        for branch in self._branches:
-            expressions += [*branch.conditions, *branch.outputs.values()]
+        for pipeline in self._source_pipelines:
+            expressions += [*pipeline.conditions, *pipeline.outputs.values()]
         found.update(*map(columns, expressions))
         return tuple(name for name in source.given.names if name in found)
 
     @property
-    def _branches(self) -> Iterator[Branch]:
+    def _source_pipelines(self) -> Iterator[SourcePipeline]:
         for input_buffer in self.input_buffers:
-            yield from (b for b in input_buffer.branches if b.source.name == self.source.name)
+            yield from (
+                b for b in input_buffer.source_pipelines if b.source.name == self.source.name
+            )
 
     @property
     def computed(self) -> dict[str, Expr]:
         """The columns that Spark adds to those of the source."""
         found: dict[str, Expr] = {}
-        for branch in self._branches:
-            found |= branch.computed
+        for pipeline in self._source_pipelines:
+            found |= pipeline.computed
         promise = self.source.promise
         if promise is not None and not is_simple(promise):
             found[_KEPT] = promise
@@ -437,7 +439,7 @@ class Ingest:
 
     def _problem_in(self, input_buffer: InputBuffer, rows: Elements) -> str:
         """The row that cannot be prepared for an input buffer, by the columns of the source."""
-        mine = (b for b in input_buffer.branches if b.source.name == self.source.name)
+        mine = (b for b in input_buffer.source_pipelines if b.source.name == self.source.name)
         names = [n for n in self.source.schema.names if n in rows.schema.names]
         return next(filter(None, (first_problem(b.run, rows, names) for b in mine)), "")
 
@@ -531,8 +533,8 @@ class Ingest:
         self, input_buffer: InputBuffer, rows: Elements, segment: SegmentWriter
     ) -> Iterator[RunReference]:
         """What the rows add to an input buffer, as one run for each range of owners."""
-        mine = [b for b in input_buffer.branches if b.source.name == self.source.name]
-        x = concat(input_buffer.state_table.schema, [branch.run(rows) for branch in mine])
+        mine = [b for b in input_buffer.source_pipelines if b.source.name == self.source.name]
+        x = concat(input_buffer.state_table.schema, [pipeline.run(rows) for pipeline in mine])
         hashes = hash_keys(input_buffer.state_table, x)
         owner = task_of(hashes, self.tasks)
         for task in range(self.tasks):

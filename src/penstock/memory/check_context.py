@@ -16,7 +16,7 @@ from penstock.rewrite import rewrite
 from penstock.sql import statements as s
 from penstock.sql.binding import Analyser, Catalog, Entry, Relation, bind_points, bind_query
 from penstock.sql.binding.analyser import AnalysisError
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.sources import check_sequence, domains, promised, tagged
 from penstock.sql.text import Name
 
@@ -82,7 +82,7 @@ class CheckContext:
             time = self._column(statement.event_time.column, schema.names, statement)
         name = statement.name.text
         checks = [check for column in statement.columns for check in column.checks]
-        condition = promised(checks, schema, self.analyser, Complaints(statement))
+        condition = promised(checks, schema, self.analyser, Diagnostics(statement))
         never_null = [c.name.text for c in statement.columns if not c.nullable]
         relation = _stream(name, schema, time, hidden, promise(condition, schema, never_null))
         rate = None if statement.rate is None else (statement.rate.rows, statement.rate.span.length)
@@ -94,7 +94,7 @@ class CheckContext:
         source = found[1] if found else None
         if found is None or not isinstance(source, Relation) or source.kind != "source":
             known = [n for n, r in self.catalog.entries.items() if _is_source(r)]
-            Complaints(statement).unknown("source", statement.source.text, known, statement.source)
+            Diagnostics(statement).unknown("source", statement.source.text, known, statement.source)
         names = source.plan.schema.names
         key = tuple(self._column(name, names, statement) for name in statement.key)
         operation = None
@@ -111,8 +111,8 @@ class CheckContext:
             sequence = self._column(statement.sequence, names, statement)
         plan = tagged(source.plan, key, operation, hidden, sequence)
         context = self._with(statement.name, Relation("stream", plan, source.time, source.hidden))
-        schema, complaints = source.plan.schema, Complaints(statement)
-        condition = promised(domains(statement), schema, self.analyser, complaints)
+        schema, diagnostics = source.plan.schema, Diagnostics(statement)
+        condition = promised(domains(statement), schema, self.analyser, diagnostics)
         declared = self.declared.matching(found[0], condition)
         closing = closed_columns(statement, names)
         return replace(context, declared=declared.punctuated(found[0], closing))
@@ -123,14 +123,14 @@ class CheckContext:
             try:
                 fields.append((column.name.text, self.analyser.named_type(column.type)))
             except AnalysisError as error:
-                Complaints(statement).wrong(str(error), column.name)
+                Diagnostics(statement).wrong(str(error), column.name)
         return pa.schema(fields)
 
     def _column(self, name: Name, names: list[str], statement: s.Statement) -> str:
         for known in names:
             if known.lower() == name.text.lower():
                 return known
-        Complaints(statement).unknown("column", name.text, names, name)
+        Diagnostics(statement).unknown("column", name.text, names, name)
 
 
 def closed_columns(statement: s.CreateStream, names: Iterable[str]) -> Iterator[str]:

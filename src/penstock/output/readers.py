@@ -27,8 +27,8 @@ from penstock.errors import PlanError
 from penstock.execution.task import hash_range
 from penstock.ingest.times import shown, time_of
 from penstock.output.definitions import ViewDefinition, sources_and_views
-from penstock.physical.cutting import with_times
 from penstock.physical.program import base_state_table, view_state_table
+from penstock.physical.subplan import with_times
 from penstock.record import Ints, Mask
 from penstock.state.manifest import Handover, Manifest, Publication, StateTableRuns
 from penstock.state.run import StateTableSpec

@@ -52,11 +52,11 @@ def _lines(program: Program, origin: Origin, moved: str) -> list[str]:
 def _input_buffer(input_buffer: InputBuffer, moved: str) -> str:
     """Rows are filtered, computed and ended when they arrive, and wait in an input buffer."""
     parts = []
-    for branch in input_buffer.branches:
-        work = [str(condition) for condition in branch.conditions]
-        work += [_name(transform) for transform in branch.validity]
-        work += ["expressions in Spark"] if branch.computed else []
-        parts.append(branch.source.name + (f" ({', '.join(work)})" if work else ""))
+    for pipeline in input_buffer.source_pipelines:
+        work = [str(condition) for condition in pipeline.conditions]
+        work += [_name(transform) for transform in pipeline.validity]
+        work += ["expressions in Spark"] if pipeline.computed else []
+        parts.append(pipeline.source.name + (f" ({', '.join(work)})" if work else ""))
     partitioning = (
         f" by {_listed(input_buffer.state_table.key)}" if input_buffer.state_table.key else ""
     )

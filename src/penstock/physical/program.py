@@ -21,11 +21,11 @@ from penstock.algebra import codec
 from penstock.algebra.expr import is_simple
 from penstock.algebra.plan import Node
 from penstock.kinds import kind_of
-from penstock.physical.branches import Branch, branches
 from penstock.physical.distribution import Key, satisfies
 from penstock.physical.expiry import Strategy
 from penstock.physical.expiry.planning import planned
 from penstock.physical.lower import Graph, Operator
+from penstock.physical.source_pipeline import SourcePipeline, source_pipelines
 from penstock.physical.transforms import Project, Select
 from penstock.state.run import StateTableSpec
 
@@ -42,12 +42,12 @@ class InputBuffer:
         return self.state_table.name
 
     @cached_property
-    def branches(self) -> tuple[Branch, ...]:
-        return branches(self.operator)
+    def source_pipelines(self) -> tuple[SourcePipeline, ...]:
+        return source_pipelines(self.operator)
 
     @property
     def sources(self) -> frozenset[str]:
-        return frozenset(branch.source.name for branch in self.branches)
+        return frozenset(pipeline.source.name for pipeline in self.source_pipelines)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ class Program:
     input_buffers: Mapping[str, InputBuffer]
     edges: tuple[Edge, ...]
     views: Mapping[str, Origin]
-    view_rounds: Mapping[str, int]
+    view_stages: Mapping[str, int]
     view_state_tables: Mapping[str, StateTableSpec]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -210,7 +210,7 @@ class Compiler:
         self._input_buffers: dict[str, InputBuffer] = {}
         self._edges: dict[tuple[object, ...], Edge] = {}
         self._origins: dict[str, Origin] = {}
-        self._rounds: dict[str, int] = {}
+        self._stages: dict[str, int] = {}
         self._state_tables: dict[str, StateTableSpec] = {}
 
     def add(
@@ -239,10 +239,10 @@ class Compiler:
         self._state_tables[name] = state_table
         if root.is_linear:
             self._origins[name] = self._input_buffer(root, tuple(root.schema.names))
-            self._rounds[name] = 0
+            self._stages[name] = 0
         else:
             self._origins[name] = FromOperator(self._place_of[root])
-            self._rounds[name] = self._stage(root)
+            self._stages[name] = self._stage(root)
 
     @property
     def roots(self) -> dict[str, str]:
@@ -262,7 +262,7 @@ class Compiler:
             dict(self._input_buffers),
             tuple(self._edges.values()),
             dict(self._origins),
-            dict(self._rounds),
+            dict(self._stages),
             dict(self._state_tables),
         )
 

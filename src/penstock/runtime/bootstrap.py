@@ -14,11 +14,11 @@ from typing import Any
 from penstock.element import BEGIN
 from penstock.errors import PlanError, UnsupportedError
 from penstock.ingest.sources import SourceDefinition
-from penstock.physical.branches import branches
-from penstock.physical.cutting import BEGINS, ENDS, WEIGHT, asks_for_the_past, cut, with_times
 from penstock.physical.kernel import Kernel
 from penstock.physical.lower import Operator
 from penstock.physical.program import Compiler, FromInputBuffer, Program, base_state_table
+from penstock.physical.source_pipeline import source_pipelines
+from penstock.physical.subplan import BEGINS, ENDS, WEIGHT, asks_for_the_past, cut, with_times
 from penstock.punctuation.closings import Closings
 from penstock.runtime.backfill import Backfill, BackfillInput
 from penstock.runtime.pipeline_state import PipelineState
@@ -92,7 +92,7 @@ def check_kept(
 
 
 def _scans(root: Operator) -> Iterable[str]:
-    return (b.source.name for o in root.walk() if not o.inputs for b in branches(o))
+    return (b.source.name for o in root.walk() if not o.inputs for b in source_pipelines(o))
 
 
 def _name(view: str) -> str:

@@ -77,7 +77,7 @@ class SparkJobs:
     def step(self, spec: StepSpec) -> list[Report]:
         """Run all stages of a step, each in so many tasks, and gather what they report."""
         with progress_of(self.spark, f"step to {spec.w1}"):
-            reports = self._rounds(spec) if spec.program.stages > 1 else self._stage(spec)
+            reports = self._stages(spec) if spec.program.stages > 1 else self._stage(spec)
         return list(map(wire.unpacked_report, reports))
 
     def _stage(self, spec: StepSpec) -> list[bytes]:
@@ -93,7 +93,7 @@ class SparkJobs:
         tasks: RDD[pa.RecordBatch] = self.spark.sparkContext.parallelize((), spec.tasks)
         return tasks.mapPartitionsWithIndex(run).collect()
 
-    def _rounds(self, spec: StepSpec) -> list[bytes]:
+    def _stages(self, spec: StepSpec) -> list[bytes]:
         from pyspark.sql.pandas.types import from_arrow_schema
 
         pickled, program = pickle.dumps(spec), spec.program

@@ -26,7 +26,7 @@ from penstock.runtime.bootstrap import Backfills, check_kept
 from penstock.runtime.failures import Running, held
 from penstock.runtime.pipeline_state import PipelineState, Progress
 from penstock.runtime.replacement import (
-    MOST_ROUNDS,
+    MOST_PASSES,
     Building,
     Differences,
     Replacement,
@@ -111,7 +111,7 @@ class Redefinition:
             if not from_now:
                 check_kept(f"view {', '.join(map(repr, views))}", read, sources, manifest)
             buildings.append(one)
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MOST_PASSES):
             manifest = self._state.manifest
             for one in buildings:
                 _advanced(one, manifest)

@@ -24,11 +24,11 @@ from penstock.element import BEGIN
 from penstock.ingest.sources import SourceDefinition
 from penstock.output.definitions import ViewDefinition, compiler_of
 from penstock.output.readers import Reading
-from penstock.physical.cutting import BEGINS, ENDS, WEIGHT, with_times
 from penstock.physical.kernel import Kernel
 from penstock.physical.kernels.multiplicity import Multiplicity
 from penstock.physical.lower import Graph, Operator
 from penstock.physical.program import Compiler, Program, base_state_table, view_state_table
+from penstock.physical.subplan import BEGINS, ENDS, WEIGHT, with_times
 from penstock.physical.transforms import Merge, Negate, Project
 from penstock.runtime.backfill import Backfill
 from penstock.runtime.bootstrap import bootstrap, input_of
@@ -49,7 +49,7 @@ from penstock.state.manifest import (
 from penstock.state.run import StateTableSpec
 from penstock.state.store import RunReference
 
-MOST_ROUNDS = 5
+MOST_PASSES = 5
 """How often what is built makes the steps that it missed before it holds up the next one."""
 _OLD, _NEW = "\x1fold", "\x1fnew"
 Differences: TypeAlias = tuple[tuple[ViewDefinition, tuple[RunReference, ...]], ...]

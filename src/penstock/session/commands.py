@@ -43,7 +43,7 @@ from penstock.sql import statements as s
 from penstock.sql.binding import BoundView, Catalog, Entry, bind_points, bind_query
 from penstock.sql.binding.as_of import asked
 from penstock.sql.binding.catalog import CLOCKS, is_constant
-from penstock.sql.binding.complaints import Complaints, in_statement
+from penstock.sql.binding.diagnostics import Diagnostics, in_statement
 from penstock.sql.binding.order import order_of
 from penstock.sql.binding.sources import check_sequence
 from penstock.sql.binding.types import shown
@@ -142,14 +142,14 @@ class Commands:
     def _create(self, statement: Any, create: Callable[[Any], str]) -> Result:
         """Carry out a CREATE, unless the object is there and need not be created."""
         if statement.name.text.lower() in CLOCKS:
-            Complaints(statement).wrong(
+            Diagnostics(statement).wrong(
                 f"{statement.name} is the name of the clock. Choose another.", statement.name
             )
         known = self._find(check_unused(statement.name.text))
         if known is not None:
             if getattr(statement, "if_not_exists", False):
                 return Result(f"{known} exists already.")
-            Complaints(statement).wrong(
+            Diagnostics(statement).wrong(
                 f"{known} exists already. DROP it first, or choose another name.", statement.name
             )
         return Result(create(statement))
@@ -175,9 +175,9 @@ class Commands:
 
     def rows_of(self, statement: s.CreateTable) -> DataFrame:
         """The rows that a table is created with."""
-        complaints = Complaints(statement)
+        diagnostics = Diagnostics(statement)
         if statement.format is None:
-            complaints.unsupported(
+            diagnostics.unsupported(
                 "A table needs rows.",
                 "Write USING parquet OPTIONS (path '...'), or use db.create_table(name, rows).",
                 statement.name,
@@ -188,35 +188,35 @@ class Commands:
         try:
             return reader.options(**dict(statement.format.options)).load()
         except PySparkException as error:
-            complaints.objection(objection(error), statement.name)
+            diagnostics.objection(objection(error), statement.name)
         except Py4JJavaError as error:
-            complaints.objection(unreadable(statement.format.name, error), statement.name)
+            diagnostics.objection(unreadable(statement.format.name, error), statement.name)
 
     def _create_stream(self, statement: s.CreateStream) -> str:
-        complaints = Complaints(statement)
+        diagnostics = Diagnostics(statement)
         found = self._catalog.find(statement.source.text)
         source = self._engine.sources.get(found[0]) if found else None
         if found is not None and (source is None or source.time is None):
             kind = _kind_and_text(self._engine.definitions[found[0]])[0].value.lower()
-            complaints.wrong(
+            diagnostics.wrong(
                 f"A stream is over a source, and {found[0]} is a {kind}. Queries read it as it is.",
                 statement.source,
             )
         if source is None:
             streams = [n for n, d in self._engine.sources.items() if d.time is not None]
-            complaints.unknown("source", statement.source.text, streams, statement.source)
+            diagnostics.unknown("source", statement.source.text, streams, statement.source)
         key = tuple(column_of(name, source.schema, statement) for name in statement.key)
         operation = None
         if statement.operation is not None:
             operation = column_of(statement.operation, source.schema, statement)
             if not key:
-                complaints.unsupported(
+                diagnostics.unsupported(
                     "OP says what becomes of the row of a key, and this stream has none.",
                     "Write KEY (id) OP op.",
                     statement.operation,
                 )
             if source.schema.field(operation).type != pa.string():
-                complaints.wrong(
+                diagnostics.wrong(
                     f"The column of OP is a STRING: {operations.WRITTEN}.", statement.operation
                 )
         sequence = self._sequence(statement, source.schema)
@@ -244,7 +244,7 @@ class Commands:
         tables = {n: d for n, d in self._engine.sources.items() if d.is_table}
         name = next((n for n in tables if n.lower() == table.text.lower()), None)
         if name is None:
-            Complaints(statement).unknown("table", table.text, tables, table)
+            Diagnostics(statement).unknown("table", table.text, tables, table)
         column_of(Name(column, table.span), tables[name].schema, statement)
         values = self._session.sql(f"SELECT DISTINCT `{column}` AS v FROM `{name}`").to_arrow()
         return sorted(value for value in values.column("v").to_pylist() if value is not None)
@@ -256,7 +256,7 @@ class Commands:
             statement.patterns,
             schema,
             lambda name: column_of(name, schema, statement),
-            Complaints(statement),
+            Diagnostics(statement),
         )
         self._session.receive_punctuation(source, found)
         return Result(f"No more rows of {source} that match {text.write(found)}.")
@@ -269,7 +269,7 @@ class Commands:
             return definition.source
         if name is None or not isinstance(definition, SourceDefinition) or definition.is_table:
             known = [n for n, d in self._engine.definitions.items() if _takes_punctuations(d)]
-            Complaints(statement).unknown(
+            Diagnostics(statement).unknown(
                 "source or stream", statement.stream.text, known, statement.stream
             )
         return name
@@ -277,7 +277,7 @@ class Commands:
     def _create_view(self, statement: s.CreateView) -> str:
         name, query = statement.name.text, statement.query
         if name.lower() in [read.lower() for read in names_read(query)]:
-            Complaints(statement).wrong(
+            Diagnostics(statement).wrong(
                 f"View {name} would read itself. A view reads what was created before it.",
                 statement.name,
             )
@@ -341,7 +341,7 @@ class Commands:
     def _bound(self, query: s.Query) -> BoundView:
         points = bind_points(query, self._catalog, self._analyser)
         if points is not None:
-            Complaints(query).unsupported(
+            Diagnostics(query).unsupported(
                 "The clock has no end, and its ticks are never stored.",
                 "Make a view of this, CREATE VIEW sync2 AS ..., and synchronize streams by it.",
             )
@@ -351,7 +351,7 @@ class Commands:
         name = self._find(statement.name.text)
         if name is None or name not in self._engine.views:
             views = list(self._engine.views)
-            Complaints(statement).unknown("view", statement.name.text, views, statement.name)
+            Diagnostics(statement).unknown("view", statement.name.text, views, statement.name)
         self._session.view(name).resume()
         return Result(f"View {name} goes on.")
 
@@ -378,7 +378,7 @@ class Commands:
         definition = self._engine.sources.get(name) if name is not None else None
         if name is None or definition is None or definition.is_table:
             known = [n for n, d in self._engine.sources.items() if not d.is_table]
-            Complaints(statement).unknown("source", statement.source.text, known, statement.source)
+            Diagnostics(statement).unknown("source", statement.source.text, known, statement.source)
         source = self._session.source(name)
         rows = source.late() if statement.aside is s.Aside.LATE else source.rejected()
         return Result(rows=rows.toArrow())
@@ -388,7 +388,7 @@ class Commands:
         found = self._catalog.find(statement.name.text)
         if found is None:
             known = [name for name in self._catalog.entries if not is_constant(name)]
-            Complaints(statement).unknown(
+            Diagnostics(statement).unknown(
                 "source, stream, table or view", statement.name.text, known, statement.name
             )
         return found
@@ -452,24 +452,24 @@ class Commands:
     # --- dropping -------------------------------------------------------------------------------
 
     def _drop(self, statement: s.Drop) -> Result:
-        complaints = Complaints(statement)
+        diagnostics = Diagnostics(statement)
         name = self._find(statement.name.text)
         kinds = {n: _kind_and_text(d)[0] for n, d in self._engine.definitions.items()}
         if name is None:
             if statement.if_exists:
                 return Result(f"There is no {statement.name}.")
             known = [n for n, kind in kinds.items() if kind is statement.kind]
-            complaints.unknown(
+            diagnostics.unknown(
                 statement.kind.value.lower(), statement.name.text, known, statement.name
             )
         if kinds[name] is not statement.kind:
-            complaints.wrong(
+            diagnostics.wrong(
                 f"{name} is a {kinds[name].value.lower()}: write DROP {kinds[name].value} {name}.",
                 statement.name,
             )
         dependents = dependents_on(name, self._engine.definitions)
         if dependents:
-            complaints.wrong(
+            diagnostics.wrong(
                 f"{name} is read by {one_of(dependents).replace(' or ', ' and ')}. "
                 f"Drop {'it' if len(dependents) == 1 else 'them'} first.",
                 statement.name,

@@ -14,7 +14,7 @@ from penstock.runtime.engine import Engine
 from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding import Analyser
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.sources import domains, promised
 from penstock.sql.definitions import StreamDefinition
 
@@ -65,10 +65,10 @@ def declared_by(engine: Engine, analyser: Callable[[], Analyser]) -> Declared:
         if isinstance(definition, StreamDefinition) and definition.text:
             (statement,) = parse(definition.text)
             assert isinstance(statement, s.CreateStream)
-            schema, complaints = engine.sources[definition.source].schema, Complaints(statement)
+            schema, diagnostics = engine.sources[definition.source].schema, Diagnostics(statement)
             closing = closed_columns(statement, schema.names)
             declared = declared.punctuated(definition.source, closing)
             if conditions := domains(statement):
-                condition = promised(conditions, schema, analyser(), complaints)
+                condition = promised(conditions, schema, analyser(), diagnostics)
                 declared = declared.matching(definition.source, condition)
     return declared

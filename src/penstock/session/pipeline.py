@@ -55,7 +55,7 @@ from penstock.sql.binding import (
     bind_query,
 )
 from penstock.sql.binding.catalog import is_constant
-from penstock.sql.binding.complaints import Complaints, in_statement
+from penstock.sql.binding.diagnostics import Diagnostics, in_statement
 from penstock.sql.changes import columns_of_star, reads_column
 from penstock.sql.definitions import ClockView, StreamDefinition
 from penstock.sql.dialect import quote
@@ -435,11 +435,11 @@ def _declared(statements: Sequence[InFile]) -> dict[str, InFile]:
         if isinstance(statement, Creation):
             name = statement.name
             if name.text.lower() in found:
-                Complaints(statement).wrong(f"{name} is declared twice. Leave one out.", name)
+                Diagnostics(statement).wrong(f"{name} is declared twice. Leave one out.", name)
             found[name.text.lower()] = one
         elif not isinstance(statement, Question | s.Punctuate):
             words = " ".join(statement.text.split()[:2]).upper()
-            Complaints(statement).unsupported(
+            Diagnostics(statement).unsupported(
                 f"A pipeline file says what there is, and {words} says what to do, each time "
                 "that the file is run.",
                 "Leave it out, and change the CREATE: what the file does not have any more is "

@@ -25,17 +25,17 @@ from penstock.punctuation.domain import domain_of
 from penstock.punctuation.pattern import complement
 from penstock.punctuation.schemes import InBand, InOrder, Never, Scheme
 from penstock.sql import statements as s
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.patterns import ColumnOf, listed, named_patterns
 from penstock.sql.text import Name
 from penstock.sql.windows import Duration
 
 
 def in_sql(
-    patterns: Iterable[s.Pattern], schema: pa.Schema, column_of: ColumnOf, complaints: Complaints
+    patterns: Iterable[s.Pattern], schema: pa.Schema, column_of: ColumnOf, diagnostics: Diagnostics
 ) -> Punctuation:
     """What conditions say, each about one column."""
-    return Punctuation.of_mapping(schema, named_patterns(patterns, schema, column_of, complaints))
+    return Punctuation.of_mapping(schema, named_patterns(patterns, schema, column_of, diagnostics))
 
 
 def in_python(patterns: Mapping[str, Any], schema: pa.Schema) -> Punctuation:
@@ -51,7 +51,7 @@ def schemes_of(
 ) -> tuple[Scheme, ...]:
     """The schemes of a stream; `values_of` reads the values of a column of a table."""
     found: list[Scheme] = []
-    complaints = Complaints(statement)
+    diagnostics = Diagnostics(statement)
     for scheme in statement.punctuated:
         match scheme:
             case s.ByOrder(columns, every):
@@ -61,17 +61,19 @@ def schemes_of(
             case s.ByColumn(name):
                 column = column_of(name)
                 if schema.field(column).type != pa.string():
-                    complaints.wrong("The column that holds punctuations is a STRING.", name)
+                    diagnostics.wrong("The column that holds punctuations is a STRING.", name)
                 found.append(InBand(column))
             case s.ByDomain(patterns):
-                found.append(_only(named_patterns(patterns, schema, column_of, complaints), schema))
+                found.append(
+                    _only(named_patterns(patterns, schema, column_of, diagnostics), schema)
+                )
             case s.ByAll(name, table, per):
                 for other in per:
                     column_of(other)
                 column = column_of(name)
                 listed = values_of(table, column)
                 if not listed:
-                    complaints.wrong(f"{table} has no rows, so nothing would ever end.", table)
+                    diagnostics.wrong(f"{table} has no rows, so nothing would ever end.", table)
                 found.append(_only({column: ValueList(tuple(listed))}, schema))
     return tuple(found)
 

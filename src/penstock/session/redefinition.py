@@ -40,7 +40,7 @@ from penstock.sql import parse
 from penstock.sql import statements as s
 from penstock.sql.binding import AnalysisError, Catalog, Relation, bind_points, bind_query
 from penstock.sql.binding.catalog import CLOCKS
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.types import shown
 from penstock.sql.changes import as_created, columns_of_star, reads_column, renamed
 from penstock.sql.definitions import ClockView, StreamDefinition
@@ -82,14 +82,14 @@ class Changes:
 
     def replace_view(self, statement: s.CreateView) -> Result:
         """Let a view take the place of the one of its name, and build anew what reads it."""
-        complaints, name = Complaints(statement), self._named(statement.name)
+        diagnostics, name = Diagnostics(statement), self._named(statement.name)
         if name is None:
             created = replace(statement, replace=False)
             return self._commands.run(created)
         old = self._engine.definitions[name]
         if not isinstance(old, ViewDefinition | ClockView):
             kind = "source, stream or table"
-            complaints.wrong(
+            diagnostics.wrong(
                 f"{name} is there, and is a {kind}, not a view. Choose another name.",
                 statement.name,
             )
@@ -100,7 +100,7 @@ class Changes:
         started = statement.from_now == _starts_now(old)
         if started and found.says(self._as_it_is(name, old)):
             return Result(f"View {name} says this already; nothing is to be done.")
-        self._check_sinks(name, old, found.definition, complaints)
+        self._check_sinks(name, old, found.definition, diagnostics)
         if found.alone is not None:
             self._commands.check_memory(statement, found.alone.plan)
         change = self._change(name, readers, found, statement.from_now, [name, *readers])
@@ -158,17 +158,17 @@ class Changes:
             way = lowered.get(read.lower())
             if read.lower() == name.lower() or way is not None:
                 through = f" by way of {way}" if way is not None else ""
-                Complaints(statement).wrong(
+                Diagnostics(statement).wrong(
                     f"View {name} would read itself{through}. A view reads what was created "
                     "before it.",
                     statement.name,
                 )
 
-    def _check_sinks(self, name: str, old: Any, new: Any, complaints: Complaints) -> None:
+    def _check_sinks(self, name: str, old: Any, new: Any, diagnostics: Diagnostics) -> None:
         """A view of the clock has no changes that a sink could have."""
         sinks = [n for n, sink in self._engine.manifest.sinks.items() if sink.view == name]
         if sinks and isinstance(old, ViewDefinition) and isinstance(new, ClockView):
-            complaints.wrong(
+            diagnostics.wrong(
                 f"View {name} has the sink {sinks[0]}, and a view of points in time has no "
                 f"changes to deliver. DROP VIEW {name} first, which ends its sinks."
             )
@@ -276,16 +276,20 @@ class Changes:
 
     def rename_view(self, statement: s.RenameView) -> Result:
         """Let a view have another name, in the texts of those that read it, too."""
-        complaints, name, to = Complaints(statement), self._named(statement.name), statement.to.text
+        diagnostics, name, to = (
+            Diagnostics(statement),
+            self._named(statement.name),
+            statement.to.text,
+        )
         definitions = self._engine.definitions
         views = [n for n, d in definitions.items() if isinstance(d, ViewDefinition | ClockView)]
         if name is None or name not in views:
-            complaints.unknown("view", statement.name.text, views, statement.name)
+            diagnostics.unknown("view", statement.name.text, views, statement.name)
         if to.lower() in CLOCKS:
-            complaints.wrong(f"{to} is the name of the clock. Choose another.", statement.to)
+            diagnostics.wrong(f"{to} is the name of the clock. Choose another.", statement.to)
         known = self._named(Name(check_unused(to)))
         if known is not None and known != name:
-            complaints.wrong(f"{known} exists already. Choose another name.", statement.to)
+            diagnostics.wrong(f"{known} exists already. Choose another name.", statement.to)
         if to == name:
             return Result(f"View {name} is called so already; nothing is to be done.")
         changed: dict[str, Any] = {}
@@ -294,7 +298,7 @@ class Changes:
         now = {to if n == name else n: changed.get(n, d) for n, d in definitions.items()}
         for reader, definition in changed.items():
             if definition is None or not self._reads_as_before(reader, definition, now):
-                complaints.unsupported(
+                diagnostics.unsupported(
                     f"The query of view {reader} uses {name} or {to} as a name of its own as well.",
                     f"Write it with other names: CREATE OR REPLACE VIEW {reader} AS ..., or choose "
                     "another name.",
@@ -333,15 +337,15 @@ class Changes:
 
     def add_column(self, statement: s.AddColumn) -> Result:
         """Let a source have one more column, which is NULL in the rows so far."""
-        complaints, source = Complaints(statement), self._source(statement, statement.source)
+        diagnostics, source = Diagnostics(statement), self._source(statement, statement.source)
         column = statement.column.name
         known = next((n for n in source.schema.names if n.lower() == column.text.lower()), None)
         if known is not None:
             if statement.if_not_exists:
                 return Result(f"Source {source.name} has a column {known} already.")
-            complaints.wrong(f"Source {source.name} has a column {known} already.", column)
+            diagnostics.wrong(f"Source {source.name} has a column {known} already.", column)
         if columns_of_marks(schemes_of(source.name, self._engine.definitions)):
-            complaints.unsupported(
+            diagnostics.unsupported(
                 f"The rows of {source.name} hold punctuations, which have a place for each of its "
                 "columns.",
                 "Create another source with the column, and a view that is the UNION ALL of both.",
@@ -353,7 +357,7 @@ class Changes:
             place = source.schema.get_field_index(source.time)
         schema = source.schema.insert(place, field)
         wider = replace(source, schema=schema, added=(*source.added, column.text))
-        self._check_feed(wider, complaints, column)
+        self._check_feed(wider, diagnostics, column)
         before = self._engine.manifest.punctuations.get(source.name, ())
         entries = tuple(_wider(before, source, wider))
         others = {**self._knowing(), **self._wider_streams(source, wider)}
@@ -385,24 +389,24 @@ class Changes:
 
     def change_type(self, statement: s.ChangeType) -> Result:
         """Let a column of a source have a wider type, and build anew the views that read it."""
-        complaints, source = Complaints(statement), self._source(statement, statement.source)
+        diagnostics, source = Diagnostics(statement), self._source(statement, statement.source)
         names = source.schema.names
         name = next((n for n in names if n.lower() == statement.column.text.lower()), None)
         if name is None:
-            complaints.unknown("column", statement.column.text, names, statement.column)
+            diagnostics.unknown("column", statement.column.text, names, statement.column)
         before = source.schema.field(name).type
         after = self._type(statement.type, statement, statement.column)
         if before == after:
             return Result(f"Column {name} of {source.name} is {shown(after)} already.")
         if name in (source.time, source.until, source.weight):
-            complaints.unsupported(
+            diagnostics.unsupported(
                 f"{name} says when or how often a row of {source.name} counts, and its type is "
                 "that of the time of all views.",
                 "Create another source, and a view that is the UNION ALL of both.",
                 statement.column,
             )
         if not is_wider(before, after):
-            complaints.unsupported(
+            diagnostics.unsupported(
                 f"{shown(before)} does not widen to {shown(after)}: not every value stays what it "
                 f"is. {WIDER}",
                 f"To have it otherwise, add a column, or let a view CAST({name} AS "
@@ -410,7 +414,7 @@ class Changes:
                 statement.column,
             )
         if source.promised is not None:
-            complaints.unsupported(
+            diagnostics.unsupported(
                 f"Source {source.name} was created with a CHECK, which is of the types it has.",
                 "Create another source, and a view that is the UNION ALL of both.",
                 statement.column,
@@ -418,14 +422,14 @@ class Changes:
         field = pa.field(name, after)
         schema = source.schema.set(source.schema.get_field_index(name), field)
         wider = replace(source, schema=schema)
-        self._check_feed(wider, complaints, statement.column)
-        readers = self._retyped(wider, complaints, statement)
+        self._check_feed(wider, diagnostics, statement.column)
+        readers = self._retyped(wider, diagnostics, statement)
         self._session.attachments.altered(source.name)
         now = f"Column {name} of {source.name} is now {shown(after)}."
         return Result(now + _with_it(readers))
 
     def _retyped(
-        self, source: SourceDefinition, complaints: Complaints, statement: s.ChangeType
+        self, source: SourceDefinition, diagnostics: Diagnostics, statement: s.ChangeType
     ) -> list[str]:
         """Define a source with other types, with all that reads it; which views are built anew."""
         definitions = self._engine.definitions
@@ -436,7 +440,7 @@ class Changes:
         ]
         for name, view in self._engine.views.items():
             if source.name in view.sources and name not in readers:
-                complaints.unsupported(
+                diagnostics.unsupported(
                     f"View {name} was made from a plan in Python, which is of the types that "
                     f"{source.name} has.",
                     f"Drop it first, db.drop({name!r}), and create it again afterwards.",
@@ -449,26 +453,26 @@ class Changes:
         self._session.serve_sinks()
         return [reader for reader in readers if reader in built]
 
-    def _check_feed(self, source: SourceDefinition, complaints: Complaints, at: Name) -> None:
+    def _check_feed(self, source: SourceDefinition, diagnostics: Diagnostics, at: Name) -> None:
         """What feeds a source can have its columns; else nothing would come any more."""
         if isinstance(source.feed, StreamFeed):
             try:
                 source.feed.check(self._session.spark, source.given)
             except PlanError as error:
-                complaints.wrong(error.sentence, at)
+                diagnostics.wrong(error.sentence, at)
 
     def _source(self, statement: s.AddColumn | s.ChangeType, name: Name) -> SourceDefinition:
         found = self._named(name)
         sources = {n: d for n, d in self._engine.sources.items() if not d.is_table}
         if found is None or found not in sources:
-            Complaints(statement).unknown("source", name.text, sources, name)
+            Diagnostics(statement).unknown("source", name.text, sources, name)
         return sources[found]
 
     def _type(self, kind: str, statement: Any, at: Name) -> pa.DataType:
         try:
             return self._session.analyser.named_type(kind)
         except AnalysisError as error:
-            Complaints(statement).wrong(str(error), at)
+            Diagnostics(statement).wrong(str(error), at)
 
 
 def _wider(

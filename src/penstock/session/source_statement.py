@@ -15,7 +15,7 @@ from penstock.ingest.file_sources.options import check_needed
 from penstock.ingest.sources import SourceDefinition, stamped_on_arrival
 from penstock.sql import statements as s
 from penstock.sql.binding import Analyser, AnalysisError
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.sources import promised
 from penstock.sql.binding.types import is_time, shown
 from penstock.sql.text import Name
@@ -44,7 +44,7 @@ def source_of(statement: s.CreateSource | s.RegisterSource, analyser: Analyser) 
         late=statement.late.value.lower(),
         on_error=statement.on_error.value.lower(),
         feed=feed,
-        promised=promised(checks, schema, analyser, Complaints(statement)),
+        promised=promised(checks, schema, analyser, Diagnostics(statement)),
         never_null=tuple(c.name.text for c in statement.columns if not c.nullable),
         rate=_rate(statement, kind),
     )
@@ -76,7 +76,7 @@ def schema_of_columns(
         try:
             fields.append((column.name.text, analyser.named_type(column.type)))
         except AnalysisError as error:
-            Complaints(statement).wrong(str(error), column.name)
+            Diagnostics(statement).wrong(str(error), column.name)
     return pa.schema(fields)
 
 
@@ -85,7 +85,7 @@ def column_of(name: Name, schema: pa.Schema, statement: Any) -> str:
     for known in schema.names:
         if known.lower() == name.text.lower():
             return str(known)
-    Complaints(statement).unknown("column", name.text, schema.names, name)
+    Diagnostics(statement).unknown("column", name.text, schema.names, name)
 
 
 def _rate(statement: s.CreateSource, kind: pa.DataType | None) -> tuple[int, int] | None:
@@ -94,13 +94,13 @@ def _rate(statement: s.CreateSource, kind: pa.DataType | None) -> tuple[int, int
     span, integer = statement.rate.span, kind is not None and pa.types.is_integer(kind)
     if span.ticks != integer:
         unit = "a plain number: RATE 5 PER 10" if integer else "of time: RATE 100 PER SECOND"
-        Complaints(statement).wrong(f"The span of the rate is {unit}.", statement.name)
+        Diagnostics(statement).wrong(f"The span of the rate is {unit}.", statement.name)
     return statement.rate.rows, span.length
 
 
 def _check_time(statement: s.CreateSource, column: Name, kind: pa.DataType) -> None:
     if not (is_time(kind) or pa.types.is_integer(kind)):
-        Complaints(statement).wrong(
+        Diagnostics(statement).wrong(
             f"Event time is a TIMESTAMP, a DATE or an integer, and {column} is {shown(kind)}.",
             column,
         )
@@ -112,7 +112,7 @@ def _delay(statement: s.CreateSource, kind: pa.DataType) -> int:
     integer = pa.types.is_integer(kind)
     if delay.length and delay.ticks != integer:
         unit = "a plain number: DELAY 5" if integer else "an interval: DELAY INTERVAL 5 SECONDS"
-        Complaints(statement).wrong(
+        Diagnostics(statement).wrong(
             f"Event time {column} is {shown(kind)}, so the delay is {unit}.", column
         )
     return delay.length

@@ -1,4 +1,4 @@
-"""What all statements are made of: words, names, lengths of time and windows; and complaints.
+"""What all statements are made of: words, names, lengths of time and windows; and diagnostics.
 
 What is wrong here is raised as `penstock.errors.ParseError`, which sqlglot, where it tries one
 reading after another, lets pass. What sqlglot itself finds is raised as `UnexpectedTokenError`.
@@ -46,7 +46,7 @@ class UnexpectedTokenError(SqlglotParseError):
 class WordParser(SparkParser):
     """Parses the words that statements have in common, and complains in one grammar."""
 
-    # Complaints
+    # Diagnostics
 
     def raise_error(self, message: str, token: Token | None = None) -> NoReturn:
         raise UnexpectedTokenError(

@@ -3,5 +3,5 @@ FROM partsupp, part
 WHERE p_partkey = ps_partkey AND p_brand <> 'Brand#45' AND p_type NOT LIKE 'MEDIUM POLISHED%'
   AND p_size IN (49, 14, 23, 45, 19, 3, 36, 9)
   AND ps_suppkey NOT IN (
-    SELECT s_suppkey FROM supplier WHERE s_comment LIKE '%Customer%Complaints%')
+    SELECT s_suppkey FROM supplier WHERE s_comment LIKE '%Customer%Diagnostics%')
 GROUP BY p_brand, p_type, p_size

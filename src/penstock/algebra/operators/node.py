@@ -241,9 +241,9 @@ class Node:
         """The lineage where records are some of an input's, perhaps with a column more."""
         return (source, column) if column in source.schema.names else None
 
-    def require(self, condition: bool, complaint: str) -> None:
+    def require(self, condition: bool, problem: str) -> None:
         if not condition:
-            raise PlanError(f"{type(self).__name__}: {complaint}")
+            raise PlanError(f"{type(self).__name__}: {problem}")
 
     def require_columns(self, names: tuple[str, ...], schema: pa.Schema) -> None:
         known = schema.names

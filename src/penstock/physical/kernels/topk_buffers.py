@@ -66,7 +66,7 @@ class TopKBuffers:
         """Who comes to a top-k buffer, and who has to leave it for them."""
         comes, pushed, pushing = [], [], []
         topk_buffers = self._empty()
-        for unit in self._rounds():
+        for unit in self._turns():
             carried = self.number[unit]
             for topk_buffer in topk_buffers:
                 here = topk_buffer[: len(unit)]
@@ -85,7 +85,7 @@ class TopKBuffers:
         """Who has which place, and from when to when: never for no time."""
         topk_buffers, since = self._empty(), self._empty()
         found: list[tuple[Ints, Ints, Ints, Ints]] = []
-        for turn, unit in enumerate(self._rounds()):
+        for turn, unit in enumerate(self._turns()):
             carried, time = self.number[unit], self.ts[unit]
             for place in range(min(turn + 1, self.width)):
                 here, began = topk_buffers[place][: len(unit)], since[place][: len(unit)]
@@ -103,7 +103,7 @@ class TopKBuffers:
     def _empty(self) -> list[Ints]:
         return [np.full(len(self.size), INF) for _ in range(self.width)]
 
-    def _rounds(self) -> list[Ints]:
+    def _turns(self) -> list[Ints]:
         """The units of each turn; partitions with many turns come first, so that others fall out
         at the end."""
         by_size = np.argsort(-self.size, kind="stable")

@@ -137,7 +137,7 @@ def parts_of(b: Binding, tree: exp.Expr) -> Parts:
         where, tree = tree.expression.this, tree.this
     if isinstance(tree, exp.Anonymous) and str(tree.this).lower() in ANONYMOUS:
         if len(tree.expressions) != 1:
-            b.complaints.wrong(
+            b.diagnostics.wrong(
                 f"{str(tree.this).lower()} has one argument, and here {len(tree.expressions)}.",
                 tree,
             )
@@ -160,7 +160,7 @@ def parts_of(b: Binding, tree: exp.Expr) -> Parts:
             return Parts("count", where=both)
         case exp.Quantile():
             if tree.args.get("quantile") is None or not args:
-                b.complaints.wrong(
+                b.diagnostics.wrong(
                     "percentile is of a value, at a fraction: write percentile(x, 0.5), or "
                     "percentile(DISTINCT x, 0.5).",
                     tree,
@@ -181,12 +181,12 @@ def _check_arguments(b: Binding, tree: exp.Expr, args: list[exp.Expr], distinct:
     name = tree.sql(Penstock).split("(")[0].lower()
     if not args or (type(tree) in BY_ANOTHER and tree.args.get("expression") is None):
         wanted = "x, y" if type(tree) in BY_ANOTHER else "*" if name == "count" else "x"
-        b.complaints.wrong(f"{name} is of something: write {name}({wanted}).", tree)
+        b.diagnostics.wrong(f"{name} is of something: write {name}({wanted}).", tree)
     stars = [arg for arg in args if isinstance(arg, exp.Star) or arg.is_star]
     if stars and (
         distinct or not (isinstance(tree, exp.Count) and isinstance(tree.this, exp.Star))
     ):
-        b.complaints.unsupported(
+        b.diagnostics.unsupported(
             "A star in an aggregate stands for rows, as in count(*).",
             "List the columns: count(DISTINCT a, b).",
             tree,
@@ -200,7 +200,7 @@ def _is_literal(args: list[exp.Expr]) -> bool:
 def _refuse(b: Binding, tree: exp.Expr) -> NoReturn:
     name = tree.sql(Penstock).split("(")[0].lower()
     default = "Write it in terms of count, sum, avg, min and max."
-    b.complaints.unsupported(f"{name} is not maintained.", INSTEAD.get(type(tree), default), tree)
+    b.diagnostics.unsupported(f"{name} is not maintained.", INSTEAD.get(type(tree), default), tree)
 
 
 def _within_group(b: Binding, call: exp.Expr, order: exp.Expr, where: exp.Expr | None) -> Parts:
@@ -210,7 +210,7 @@ def _within_group(b: Binding, call: exp.Expr, order: exp.Expr, where: exp.Expr |
         exp.PercentileDisc: "percentile_disc",
     }
     if type(call) not in kinds:
-        b.complaints.unsupported(
+        b.diagnostics.unsupported(
             f"{call.sql(Penstock)} WITHIN GROUP is not maintained.", "Use percentile_cont.", call
         )
     function, value, fraction = kinds[type(call)], key.this, call.this
@@ -227,7 +227,7 @@ def _percentile(
 ) -> Parts:
     constant = b.scalars.expr(fraction, pa.schema([]))
     if not isinstance(constant, Literal) or constant.value is None:
-        b.complaints.wrong("The fraction of a percentile is a constant.", fraction)
+        b.diagnostics.wrong("The fraction of a percentile is a constant.", fraction)
     return Parts(function, (value,), where=where, parameter=float(constant.value))
 
 
@@ -282,7 +282,7 @@ def _check_type(
         result_type(call, schema)
     except PlanError:
         kind = types.shown(schema.field(call.args[0]).type)
-        b.complaints.wrong(f"{call.function} is of numbers, and this is {kind}.", parts.args[0])
+        b.diagnostics.wrong(f"{call.function} is of numbers, and this is {kind}.", parts.args[0])
 
 
 def of_nothing(function: str, kind: pa.DataType) -> Expr:

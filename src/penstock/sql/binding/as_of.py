@@ -14,7 +14,7 @@ from penstock.sql.binding import types
 from penstock.sql.binding.analyser import Analyser
 from penstock.sql.binding.catalog import Catalog, Relation
 from penstock.sql.binding.clauses import check_read
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.scalars import Scalars
 from penstock.sql.dialect import Penstock
 from penstock.sql.statements import Query
@@ -38,18 +38,18 @@ def asked(query: Query, catalog: Catalog, analyser: Analyser) -> Asked:
     found = [node for node in query.tree.find_all(exp.Table) if node.args.get("version")]
     if not found:
         return Asked(query)
-    complaints = Complaints(query)
-    reader = _Times(catalog, Scalars(analyser, complaints), complaints)
+    diagnostics = Diagnostics(query)
+    reader = _Times(catalog, Scalars(analyser, diagnostics), diagnostics)
     ends = {reader.time(node.args["version"]) for node in found}
     silent = [node for node in _moving(query.tree, catalog) if not node.args.get("version")]
     if len(ends) > 1 or silent:
-        complaints.unsupported(
+        diagnostics.unsupported(
             "A query looks at all that it reads at one time.",
             "Write the same AS OF after each source, stream and view; tables need none.",
             silent[0] if silent else found[1],
         )
     for node in found:
-        _check_moving(node, catalog, complaints)
+        _check_moving(node, catalog, diagnostics)
     tree = query.tree.copy()
     for node in tree.find_all(exp.Table):
         node.set("version", None)
@@ -68,9 +68,9 @@ def _changes(node: exp.Table, catalog: Catalog) -> bool:
     return entry is not None and isinstance(entry[1], Relation) and entry[1].kind != "table"
 
 
-def _check_moving(node: exp.Table, catalog: Catalog, complaints: Complaints) -> None:
+def _check_moving(node: exp.Table, catalog: Catalog, diagnostics: Diagnostics) -> None:
     if not _changes(node, catalog):
-        complaints.unsupported(
+        diagnostics.unsupported(
             f"{node.name} is the same at all times, or no relation of its own.",
             "Write AS OF after a source, a stream or a view.",
             node,
@@ -78,21 +78,21 @@ def _check_moving(node: exp.Table, catalog: Catalog, complaints: Complaints) -> 
 
 
 class _Times:
-    def __init__(self, catalog: Catalog, scalars: Scalars, complaints: Complaints) -> None:
+    def __init__(self, catalog: Catalog, scalars: Scalars, diagnostics: Diagnostics) -> None:
         self._catalog = catalog
         self._scalars = scalars
-        self._complaints = complaints
+        self._diagnostics = diagnostics
 
     def time(self, version: exp.Version) -> int:
         value = version.args.get("expression")
         if version.name.upper() == "VERSION":
-            self._complaints.unsupported(
+            self._diagnostics.unsupported(
                 "VERSION AS OF is not supported: a view has a state at each event time.",
                 f"Write AS OF and a time: {self._example}.",
                 value or version,
             )
         if version.text("kind").upper() != "AS OF" or value is None:
-            self._complaints.unsupported(
+            self._diagnostics.unsupported(
                 f"SYSTEM_TIME {version.text('kind').upper()} is not supported: a query looks at "
                 "one time.",
                 f"Write {self._example}; SELECT STREAMED tells all changes.",
@@ -103,7 +103,7 @@ class _Times:
         return self._ticks(value)
 
     def _ticks(self, tree: exp.Expr) -> int:
-        check_read(tree, self._complaints)
+        check_read(tree, self._diagnostics)
         found = self._scalars.constant(tree)
         if self._catalog.integer_time:
             if isinstance(found.value, int) and pa.types.is_integer(found.type):
@@ -115,7 +115,7 @@ class _Times:
             ticks = times.micros(found)
             if isinstance(ticks, Literal) and isinstance(ticks.value, int):
                 return ticks.value
-        self._complaints.wrong(
+        self._diagnostics.wrong(
             f"{tree.sql(Penstock)} is not an event time here. Write {self._example}.", tree
         )
 

@@ -14,7 +14,7 @@ from typing import NoReturn, TypeAlias
 from sqlglot import ErrorLevel, exp
 from sqlglot.errors import SqlglotError, UnsupportedError
 
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.dialect import Penstock
 from penstock.sql.text import one_of
 
@@ -365,38 +365,40 @@ MEANINGLESS: dict[type[exp.Expr], Mapping[str, str]] = {
 """Arguments of expressions that may make no difference to their text, and why that is right."""
 
 
-def check_read(tree: exp.Expr, complaints: Complaints) -> None:
+def check_read(tree: exp.Expr, diagnostics: Diagnostics) -> None:
     """Refuse a tree with a part that the binder would leave unread."""
     waiting = [tree]
     while waiting:
         node = waiting.pop()
-        waiting += _check_node(node, complaints)
+        waiting += _check_node(node, diagnostics)
 
 
-def _check_node(node: exp.Expr, complaints: Complaints) -> Iterator[exp.Expr]:
+def _check_node(node: exp.Expr, diagnostics: Diagnostics) -> Iterator[exp.Expr]:
     """The parts of a node that are looked at next."""
     kind = type(node)
     if kind in REFUSED:
         what, instead = REFUSED[kind]
-        complaints.unsupported(f"{what} is not supported.", instead, node)
+        diagnostics.unsupported(f"{what} is not supported.", instead, node)
     if kind is exp.Order and node.this is None and isinstance(node.parent, exp.Func):
-        complaints.wrong("Nothing stands before this ORDER BY: write f(x ORDER BY y).", node.parent)
+        diagnostics.wrong(
+            "Nothing stands before this ORDER BY: write f(x ORDER BY y).", node.parent
+        )
     clauses = READ.get(kind) or (READ[exp.Cast] if isinstance(node, exp.Cast) else None)
     if clauses is None:
         if not isinstance(node, (exp.Condition, *TEXT)):
-            complaints.unsupported(f"{_words(kind)} is not supported.", "Leave it out.", node)
+            diagnostics.unsupported(f"{_words(kind)} is not supported.", "Leave it out.", node)
         if not isinstance(node, exp.AggFunc):  # of those, the binder refuses what is not here
-            _check_written(node, complaints)
+            _check_written(node, diagnostics)
         yield from node.iter_expressions()
         return
     for key, value in node.args.items():
         if not value or key in clauses.meaningless:
             continue
         if key not in clauses.read:
-            _refuse(node, key, complaints, clauses)
+            _refuse(node, key, diagnostics, clauses)
         for part in value if isinstance(value, list) else [value]:
             if key in clauses.kinds and not isinstance(part, clauses.kinds[key]):
-                complaints.unsupported(
+                diagnostics.unsupported(
                     f"{_shown(part)} cannot stand here.",
                     f"Write {one_of(_words(known) for known in clauses.kinds[key])}.",
                     node,
@@ -406,20 +408,20 @@ def _check_node(node: exp.Expr, complaints: Complaints) -> Iterator[exp.Expr]:
 
 
 def _refuse(
-    node: exp.Expr, key: str, complaints: Complaints, clauses: Clauses | None = None
+    node: exp.Expr, key: str, diagnostics: Diagnostics, clauses: Clauses | None = None
 ) -> NoReturn:
     value = node.args[key]
     part = value[0] if isinstance(value, list) else value
     at = part if isinstance(part, exp.Expr) else node
     if clauses is not None and key in clauses.refused:
         what, instead = clauses.refused[key]
-        complaints.unsupported(f"{what} is not supported.", instead, at)
+        diagnostics.unsupported(f"{what} is not supported.", instead, at)
     if isinstance(node, exp.Func) and isinstance(part, exp.Expr):
         name = node.sql(Penstock, unsupported_level=ErrorLevel.IGNORE).split("(")[0].lower()
-        complaints.unsupported(
+        diagnostics.unsupported(
             f"The argument {_shown(part)} of {name} is not supported.", "Leave it out.", at
         )
-    complaints.unsupported(
+    diagnostics.unsupported(
         f"{key.strip('_').replace('_', ' ').upper()} of {_words(type(node))} is not supported.",
         "Leave it out.",
         at,
@@ -446,16 +448,16 @@ _known: dict[object, Writing] = {}
 """What was found, by all that is looked at: what came before makes no difference."""
 
 
-def _check_written(node: exp.Expr, complaints: Complaints) -> None:
+def _check_written(node: exp.Expr, diagnostics: Diagnostics) -> None:
     found = writing(node)
     if found.objection is not None:
-        complaints.unsupported(
+        diagnostics.unsupported(
             f"{_shown(node)} says what Spark has no words for: {found.objection}",
             "Write it in the functions of Spark.",
             node,
         )
     if found.unread is not None:
-        _refuse(node, found.unread, complaints)
+        _refuse(node, found.unread, diagnostics)
 
 
 def writing(node: exp.Expr) -> Writing:

@@ -12,7 +12,7 @@ from penstock.algebra.expr import Column, Expr
 from penstock.algebra.plan import Map, Node, Scan, SortKey
 from penstock.sql.binding import types
 from penstock.sql.binding.catalog import ONE_ROW, Catalog, Moment
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.scalars import Scalars
 from penstock.sql.binding.scopes import Names, Scope
 
@@ -79,7 +79,7 @@ class Binding:
 
     catalog: Catalog
     scalars: Scalars
-    complaints: Complaints
+    diagnostics: Diagnostics
     names: Names
     effort: int
     """How many SELECTs may still be bound: one in a condition may be bound several times."""
@@ -98,7 +98,7 @@ class Binding:
     def spend(self, at: exp.Expr) -> None:
         self.effort -= 1
         if self.effort < 0:
-            self.complaints.unsupported(
+            self.diagnostics.unsupported(
                 "Queries in conditions and values are nested too deeply here.",
                 "Make inner ones views, and read these.",
                 at,
@@ -127,7 +127,7 @@ class Binding:
     def check_compared(self, kind: pa.DataType, at: exp.Expr) -> None:
         """Refuse to compare maps: their entries have no order, and Spark refuses it, too."""
         if types.has_map(kind):
-            self.complaints.unsupported(
+            self.diagnostics.unsupported(
                 f"Values of type {types.shown(kind)} are not compared.",
                 "Group by the map, or compare array_sort(map_entries(m)).",
                 at,

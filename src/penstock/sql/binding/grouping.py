@@ -62,14 +62,14 @@ class Grouping:
         if group is None or not found:
             return frame
         if len({tree.sql() for tree in found}) > 1:
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 "Groups are by one window in time.", "Group twice, a view over a view.", found[1]
             )
         given = {item.alias.lower(): item.this for item in select.expressions if item.alias}
         partition: list[str] = []
         leaves = [leaf for element in _elements(group) for leaf in _leaves(element)]
         if len(leaves) > len(_elements(group)) and found[0].name.lower() == "session_window":
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 "A session is of one key, and grouping sets have several.",
                 "Group by the session and all keys in a view, and group that one.",
                 found[0],
@@ -116,7 +116,7 @@ class Grouping:
     def _check_nesting(self, node: exp.Expr) -> None:
         inner = [n for child in node.iter_expressions() for n in aggregates_in(child)]
         if inner and not isinstance(node, exp.Filter | exp.WithinGroup):
-            self._b.complaints.wrong(
+            self._b.diagnostics.wrong(
                 "An aggregate cannot stand in another. Group in a query in FROM first.", inner[0]
             )
 
@@ -166,7 +166,7 @@ class Grouping:
             listed: list[list[tuple[exp.Expr, ...]]] = [[(tree,)] for tree in plain]
         else:
             if _said_twice(group):
-                self._b.complaints.wrong(
+                self._b.diagnostics.wrong(
                     "These grouping sets are said in two ways. Write GROUP BY ROLLUP(a), CUBE(b).",
                     group,
                 )
@@ -247,7 +247,7 @@ class Grouping:
             case exp.Literal(is_string=False, this=text) if str(text).isdigit():
                 position = int(text)
                 if not 1 <= position <= len(outputs):
-                    self._b.complaints.wrong(
+                    self._b.diagnostics.wrong(
                         f"There is no column {position} in a select list of {len(outputs)}.", tree
                     )
                 found = outputs[position - 1][1]
@@ -257,7 +257,7 @@ class Grouping:
                 found = unwrapped(resolved)
         inner = self.aggregates(found)
         if inner:
-            self._b.complaints.wrong(
+            self._b.diagnostics.wrong(
                 "An aggregate cannot be grouped by. Group by it in a query around this one.", tree
             )
         return found
@@ -349,16 +349,18 @@ class Grouping:
     ) -> exp.Expr:
         """grouping(a), and grouping_id(a, b) with a bit for each; typed as Spark does."""
         if not marks:
-            self._b.complaints.wrong(
+            self._b.diagnostics.wrong(
                 "This tells grouping sets apart, and there are none. Write GROUP BY ROLLUP(a, b).",
                 node,
             )
         if isinstance(node, exp.Grouping) and len(node.expressions) != 1:
-            self._b.complaints.wrong("grouping is of one key: write grouping(a).", node)
+            self._b.diagnostics.wrong("grouping is of one key: write grouping(a).", node)
         total: exp.Expr | None = None
         for arg in map(unwrapped, node.expressions or keys.trees):
             if arg.sql() not in by_text:
-                self._b.complaints.wrong("grouping(x) is for an x of GROUP BY; this is none.", node)
+                self._b.diagnostics.wrong(
+                    "grouping(x) is for an x of GROUP BY; this is none.", node
+                )
             place = [tree.sql() for tree in keys.trees].index(arg.sql())
             narrow, wide = marks[place]
             if isinstance(node, exp.Grouping):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from penstock.algebra.plan import SortKey
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.query import sort_key
 from penstock.sql.dialect import Penstock
 from penstock.sql.statements import Query
@@ -62,7 +62,7 @@ def _check(key: exp.Expr, names: Sequence[str], query: Query) -> None:
             isinstance(node, exp.Column)
             and (node.name.lower() not in known or (node.table and node.name.lower() in computed))
         ):
-            Complaints(query).unsupported(
+            Diagnostics(query).unsupported(
                 f"ORDER BY {node.sql(Penstock)} is no column of the answer.",
                 "Select it too, under a name, and order by that.",
                 key,

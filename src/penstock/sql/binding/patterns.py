@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from penstock.punctuation import Constant, Pattern, Range, ValueList, literals
 from penstock.sql import statements as s
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.text import Name
 
 ColumnOf: TypeAlias = Callable[[Name], str]
@@ -19,7 +19,7 @@ ColumnOf: TypeAlias = Callable[[Name], str]
 
 
 def named_patterns(
-    patterns: Iterable[s.Pattern], schema: pa.Schema, column_of: ColumnOf, complaints: Complaints
+    patterns: Iterable[s.Pattern], schema: pa.Schema, column_of: ColumnOf, diagnostics: Diagnostics
 ) -> dict[str, Pattern]:
     found: dict[str, Pattern] = {}
     for pattern in patterns:
@@ -27,7 +27,7 @@ def named_patterns(
         kind = schema.field(name).type
 
         def value(tree: exp.Expr | None, kind: pa.DataType = kind) -> Any:
-            return None if tree is None else _constant(tree, kind, complaints)
+            return None if tree is None else _constant(tree, kind, diagnostics)
 
         match pattern:
             case s.OneOf(_, values):
@@ -37,7 +37,7 @@ def named_patterns(
     return found
 
 
-def _constant(tree: exp.Expr, kind: pa.DataType, complaints: Complaints) -> Any:
+def _constant(tree: exp.Expr, kind: pa.DataType, diagnostics: Diagnostics) -> Any:
     """The value of the type that a constant expression is."""
     match tree:
         case exp.Null():
@@ -45,9 +45,9 @@ def _constant(tree: exp.Expr, kind: pa.DataType, complaints: Complaints) -> Any:
         case exp.Boolean():
             return bool(tree.this)
         case exp.Paren() | exp.Cast():
-            return _constant(tree.this, kind, complaints)
+            return _constant(tree.this, kind, diagnostics)
         case exp.Neg():
-            return -_constant(tree.this, kind, complaints)
+            return -_constant(tree.this, kind, diagnostics)
         case exp.Literal(is_string=True) if pa.types.is_string(kind):
             return tree.this
         case exp.Literal():
@@ -56,8 +56,8 @@ def _constant(tree: exp.Expr, kind: pa.DataType, complaints: Complaints) -> Any:
                     return Decimal(tree.this)
                 return literals.read(tree.this, kind)
             except literals.READ_ERRORS:
-                complaints.wrong(f"{tree.sql('spark')} is not {literals.expected(kind)}.", tree)
-    complaints.unsupported(
+                diagnostics.wrong(f"{tree.sql('spark')} is not {literals.expected(kind)}.", tree)
+    diagnostics.unsupported(
         f"{tree.sql('spark')} is not a constant that a punctuation can hold.",
         "Write a number, a text, TRUE, FALSE, NULL, DATE '...' or TIMESTAMP '...'.",
         tree,

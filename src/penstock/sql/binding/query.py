@@ -88,7 +88,7 @@ class QueryBinder:
                 star = exp.select("*").from_(tree.copy())
                 answer = self._select(star, around)
             case _:
-                self.b.complaints.unsupported(
+                self.b.diagnostics.unsupported(
                     f"{type(tree).__name__.upper()} is not a query.", "Write a SELECT.", tree
                 )
         output = tree.args.get("output")
@@ -102,7 +102,7 @@ class QueryBinder:
         limit, offset = (tree.args.get(key) for key in ("limit", "offset"))
         tree.set("limit", None)
         tree.set("offset", None)
-        put_limit(tree, limit, offset, lambda message, at: self.b.complaints.wrong(message, at))
+        put_limit(tree, limit, offset, lambda message, at: self.b.diagnostics.wrong(message, at))
         return tree
 
     def _as_stream(self, answer: Answer, output: str) -> Answer:
@@ -113,7 +113,7 @@ class QueryBinder:
         if clause is None:
             return around
         if clause.args.get("recursive"):
-            self.b.complaints.unsupported(
+            self.b.diagnostics.unsupported(
                 "Recursive queries are not supported.",
                 "Follow links with as many joins as there are levels.",
                 clause,
@@ -125,14 +125,14 @@ class QueryBinder:
                 for other in clause.expressions
                 if other is not cte
             ):
-                self.b.complaints.wrong(
+                self.b.diagnostics.wrong(
                     f"Two queries in WITH are called {cte.alias}. Rename one of them.",
                     cte.args["alias"],
                 )
             answer = self.bind(cte.this, Surroundings(None, ctes))
             given = [column.name for column in cte.args["alias"].columns]
             if given and len(given) != len(answer.columns):
-                self.b.complaints.wrong(
+                self.b.diagnostics.wrong(
                     f"{cte.alias} has {len(answer.columns)} columns, and names for {len(given)}.",
                     cte.args["alias"],
                 )
@@ -196,7 +196,7 @@ class QueryBinder:
         trees = [*clauses, *conditions[0], *conditions[1]]
         grouped = tree.args.get("group") or any(self.grouping.aggregates(t) for t in trees)
         if having and not grouped and any(names_in(c) for c in conditions[0]):
-            self.b.complaints.wrong("HAVING needs GROUP BY or an aggregate; use WHERE.", having)
+            self.b.diagnostics.wrong("HAVING needs GROUP BY or an aggregate; use WHERE.", having)
         if grouped or having:
             frame, trees = self._with_arguments(frame, trees, around)
             frame, trees = self.grouping.grouped(tree, frame, trees, outputs, around)
@@ -266,15 +266,15 @@ class QueryBinder:
         relation = item.args["table"].name if item.args.get("table") else None
         items = scope.visible(relation)
         if not items:
-            self.b.complaints.unknown("relation", relation or "*", scope.relations(), item)
+            self.b.diagnostics.unknown("relation", relation or "*", scope.relations(), item)
         if star.args.get("replace") or star.args.get("rename"):
-            self.b.complaints.unsupported(
+            self.b.diagnostics.unsupported(
                 "* REPLACE and * RENAME are not supported.", "List the columns.", star
             )
         left_out = {}
         for column in star.args.get("except_") or ():
             if not any(item.name.lower() == column.name.lower() for item in items):
-                self.b.complaints.unknown("column", column.name, [i.name for i in items], column)
+                self.b.diagnostics.unknown("column", column.name, [i.name for i in items], column)
             left_out[column.name.lower()] = column
         kept_items = [i for i in items if i.name.lower() not in left_out]
         return [(i.name, self.b.names.of_star(i, item)) for i in kept_items]
@@ -340,7 +340,7 @@ class QueryBinder:
             lambda n: bound_column(selected[n.sql()], n) if n.sql() in selected else n
         )
         if not set(names_in(value)) <= set(frame.schema.names):
-            self.b.complaints.wrong(
+            self.b.diagnostics.wrong(
                 "With DISTINCT, ORDER BY can only name columns of the select list.", tree
             )
         return self.b.expr(value, frame)
@@ -391,7 +391,7 @@ class QueryBinder:
             if len(column.parts) > 1 or name not in names or id(column) in inside:
                 continue
             if name in twice:
-                self.b.complaints.wrong(
+                self.b.diagnostics.wrong(
                     f"There are two columns {column.name} in the select list. Give one another "
                     "name, or write its number: ORDER BY 1.",
                     column,
@@ -404,7 +404,7 @@ class QueryBinder:
         self, position: int, outputs: Sequence[tuple[str, exp.Expr]], at: exp.Expr
     ) -> exp.Expr:
         if not 1 <= position <= len(outputs):
-            self.b.complaints.wrong(
+            self.b.diagnostics.wrong(
                 f"There is no column {position} in a select list of {len(outputs)}.", at
             )
         return outputs[position - 1][1]
@@ -441,7 +441,7 @@ class QueryBinder:
         match value:
             case Constant(int() as number, _) if number >= 0:
                 return number
-        self.b.complaints.wrong(f"{key.upper()} needs a whole number.", clause)
+        self.b.diagnostics.wrong(f"{key.upper()} needs a whole number.", clause)
 
     def _limited(self, tree: exp.Expr, answer: Answer, around: Surroundings) -> Answer:
         """ORDER BY and LIMIT of a set operation, which know only its columns."""
@@ -463,7 +463,7 @@ class QueryBinder:
 
     def _set_operation(self, tree: exp.SetOperation, around: Surroundings) -> Answer:
         if tree.args.get("by_name"):
-            self.b.complaints.unsupported(
+            self.b.diagnostics.unsupported(
                 "BY NAME is not supported.", "List the columns in one order on both sides.", tree
             )
         inside = replace(around, null_if_none=False)
@@ -472,7 +472,7 @@ class QueryBinder:
         first = answers[0].columns
         for answer, side in zip(answers, trees, strict=True):
             if len(answer.columns) != len(first):
-                self.b.complaints.wrong(
+                self.b.diagnostics.wrong(
                     f"The two sides have {len(first)} and {len(answer.columns)} columns; they "
                     "need the same number.",
                     side if len(trees) > 2 else tree,
@@ -523,7 +523,7 @@ class QueryBinder:
         widths = {len(row) for row in rows}
         if len(widths) > 1:
             counts = one_of(map(str, sorted(widths)))
-            self.b.complaints.wrong(
+            self.b.diagnostics.wrong(
                 f"The rows of VALUES have {counts} values; all need the same number.", tree
             )
         columns: dict[str, pa.Array] = {}
@@ -535,7 +535,7 @@ class QueryBinder:
             try:
                 columns[f"col{i + 1}"] = _column_of([row[i].value for row in rows], first.type)
             except (pa.ArrowInvalid, pa.ArrowTypeError):
-                self.b.complaints.wrong(
+                self.b.diagnostics.wrong(
                     f"The values of column {i + 1} are of several types. Write CAST(x AS type) "
                     "around those of the other types.",
                     tree,

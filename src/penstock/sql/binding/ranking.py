@@ -59,7 +59,7 @@ class Ranking:
         named: dict[str, exp.Expr] = {}
         for window in select.args.get("windows") or ():
             if window.name.lower() in named:
-                self._b.complaints.wrong(f"Two windows are called {window.name}.", window)
+                self._b.diagnostics.wrong(f"Two windows are called {window.name}.", window)
             named[window.name.lower()] = window
         for window in named.values():
             spec = self._spec(window, named)
@@ -101,7 +101,7 @@ class Ranking:
         if isinstance(call, exp.IgnoreNulls | exp.RespectNulls) or not isinstance(
             call, exp.AggFunc | exp.Filter | exp.WithinGroup
         ):
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 f"{call.sql(Penstock)} OVER is not maintained.",
                 "Ranks, lag, lead and aggregates are.",
                 node,
@@ -122,20 +122,20 @@ class Ranking:
             return node
         name = alias.name.lower()
         if name in seen:
-            self._b.complaints.wrong(f"Window {alias.name} is defined by itself.", alias)
+            self._b.diagnostics.wrong(f"Window {alias.name} is defined by itself.", alias)
         if name not in named:
-            self._b.complaints.unknown("window", alias.name, named, alias)
+            self._b.diagnostics.unknown("window", alias.name, named, alias)
         base = self._spec(named[name], named, (*seen, name))
         adds = [key for key in ("partition_by", "order", "spec") if node.args.get(key)]
         for key, clause in (("partition_by", "PARTITION BY"), ("order", "ORDER BY")):
             if key in adds and (key == "partition_by" or base.args.get(key)):
-                self._b.complaints.wrong(
+                self._b.diagnostics.wrong(
                     f"{clause} is for the window {alias.name} to say. Write the whole window out: "
                     "OVER (PARTITION BY a ORDER BY b).",
                     node,
                 )
         if adds and base.args.get("spec"):
-            self._b.complaints.wrong(
+            self._b.diagnostics.wrong(
                 f"Window {alias.name} has a frame, so nothing can be added to it.", node
             )
         whole = base.copy()
@@ -162,7 +162,7 @@ class Ranking:
 
     def _need_order(self, over: _Over, at: exp.Expr) -> None:
         if not over.order:
-            self._b.complaints.wrong("This needs an order: OVER (PARTITION BY a ORDER BY b).", at)
+            self._b.diagnostics.wrong("This needs an order: OVER (PARTITION BY a ORDER BY b).", at)
 
     # --- aggregates -----------------------------------------------------------------------------
 
@@ -235,7 +235,7 @@ class Ranking:
         match self._b.scalars.expr(tree, pa.schema([])):
             case Literal(int() as number, _):
                 return number
-        self._b.complaints.wrong("The offset is a whole number.", tree)
+        self._b.diagnostics.wrong("The offset is a whole number.", tree)
 
     def _attached(self, plan: Node, groups: Node, keys: tuple[str, ...], kind: str) -> Node:
         """Rows with the results of their group."""
@@ -258,7 +258,7 @@ class Ranking:
         high = self._bound(spec, "end") if spec.args.get("end") else 0
         by_value = kind == "RANGE"
         if spec.args.get("exclude") or kind == "GROUPS" or (by_value and (low, high) != (None, 0)):
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 "Frames are ROWS BETWEEN ... AND ..., or RANGE up to the current row.",
                 "For a range of time, put a window on the stream: FROM s [RANGE 5 MINUTES].",
                 spec,
@@ -276,7 +276,7 @@ class Ranking:
         match self._b.scalars.expr(value, pa.schema([])):  # type: ignore[arg-type]
             case Literal(int() as number, _):
                 return -number if side == "PRECEDING" else number
-        self._b.complaints.wrong("The bound of a frame is a whole number of rows.", spec)
+        self._b.diagnostics.wrong("The bound of a frame is a whole number of rows.", spec)
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class Relations:
 
     def _add_join(self, found: Factors, tree: exp.Join, around: Surroundings) -> None:
         if tree.args.get("method") and tree.method != "NATURAL":
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 f"{tree.method} JOIN is not supported.",
                 "Join by a range of time, and keep the latest: QUALIFY ROW_NUMBER() OVER "
                 "(PARTITION BY a.id ORDER BY b.at DESC) = 1.",
@@ -81,7 +81,7 @@ class Relations:
         right = self._relation(tree.this, around)
         links = self._taken_links()
         if links and (tree.side or tree.kind in ("SEMI", "ANTI")):
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 "The right side of an outer join cannot read columns of the query around.",
                 "Make it a view of its own, or move the condition to WHERE.",
                 tree,
@@ -90,7 +90,7 @@ class Relations:
         self._check_alias(found.scope, right.scope, tree.this)
         kind = KINDS.get((tree.side or "", tree.kind or ""))
         if kind is None and (tree.side or tree.kind not in ("", "INNER", "CROSS")):
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 f"{tree.side} {tree.kind}".strip() + " JOIN is not supported.",
                 "Write JOIN, LEFT, RIGHT or FULL JOIN, LEFT SEMI JOIN or LEFT ANTI JOIN.",
                 tree,
@@ -130,7 +130,7 @@ class Relations:
             for side, scope in zip(sides, (left, right), strict=True):
                 if len(side) != 1:
                     known_names = [item.name for item in scope.visible()]
-                    self._b.complaints.unknown("common column", name.name, known_names, name)
+                    self._b.diagnostics.unknown("common column", name.name, known_names, name)
             pairs.append((sides[0][0], sides[1][0]))
         return pairs
 
@@ -148,7 +148,7 @@ class Relations:
         known = {name.lower() for name in left.relations()}
         for name in right.relations():
             if name.lower() in known:
-                self._b.complaints.wrong(
+                self._b.diagnostics.wrong(
                     f"{name} stands twice in FROM; give one of them another name: {name} AS b.", at
                 )
 
@@ -157,17 +157,17 @@ class Relations:
     def _relation(self, tree: exp.Expr, around: Surroundings) -> Frame:
         pivots = tree.args.get("pivots")
         if pivots and pivots[0].args.get("unpivot"):
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 "UNPIVOT is not supported.",
                 "Write a SELECT for each column, and UNION ALL between them.",
                 tree,
             )
         if pivots:
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 "PIVOT is not supported.", "Write sum(x) FILTER (WHERE k = 'a') AS a.", tree
             )
         if tree.args.get("sample"):
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 "TABLESAMPLE gives other rows each time.",
                 "Filter by a hash of a column: WHERE pmod(hash(id), 100) < 5.",
                 tree,
@@ -183,19 +183,19 @@ class Relations:
                 return self._renamed(self._bind_query(tree, Surroundings()), tree, None)
             case exp.Lateral():
                 self._refuse_lateral(tree)
-        self._b.complaints.unsupported(
+        self._b.diagnostics.unsupported(
             f"{tree.sql()} cannot be read in FROM.", "Name a stream, table or view.", tree
         )
 
     def _table(self, tree: exp.Table, around: Surroundings) -> Frame:
         if not isinstance(tree.this, exp.Identifier):
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 "Functions that return tables are not supported.",
                 "List the rows with VALUES, or make a table of them.",
                 tree,
             )
         if tree.args.get("db"):
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 "There is one catalog, without schemas.", f"Write {tree.name}.", tree
             )
         cte = around.ctes.get(tree.name.lower())
@@ -209,14 +209,14 @@ class Relations:
             return self._moment(entry[1], tree)
         is_clock = entry is None and tree.name.lower() in CLOCKS
         if is_clock or (entry and not isinstance(entry[1], Relation)):
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 f"{tree.name} stands for points in time, which are never stored.",
                 f"Synchronize a stream by it, FROM s SYNC BY {tree.name}, or compare with NOW().",
                 tree,
             )
         if entry is None:
             known = self._b.catalog.readable
-            self._b.complaints.unknown(
+            self._b.diagnostics.unknown(
                 "source, stream, table or view", tree.name, [*around.ctes, *known], tree
             )
         assert isinstance(entry[1], Relation)
@@ -283,7 +283,7 @@ class Relations:
         self, relation: str | None, columns: int, given: Sequence[str], at: exp.Expr
     ) -> None:
         if given and len(given) != columns:
-            self._b.complaints.wrong(
+            self._b.diagnostics.wrong(
                 f"{relation} has {columns} columns, and names for {len(given)}.", at
             )
 
@@ -331,12 +331,12 @@ class Relations:
 
     def _refuse_lateral(self, tree: exp.Expr) -> None:
         if isinstance(tree.this, exp.Subquery):
-            self._b.complaints.unsupported(
+            self._b.diagnostics.unsupported(
                 "A LATERAL query is not supported.",
                 "Join with what it reads, or write it as a value: SELECT (SELECT max(x) ...).",
                 tree,
             )
-        self._b.complaints.unsupported(
+        self._b.diagnostics.unsupported(
             "LATERAL makes several rows of one, which is not supported.",
             "Explode the rows before they are appended, or join with a table of positions.",
             tree,

@@ -20,7 +20,7 @@ from penstock.algebra.settings import CASE, holds_under, is_utc, under, zone_of
 from penstock.errors import PenstockError
 from penstock.sql.binding import types
 from penstock.sql.binding.analyser import Analyser, AnalysisError
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.dialect import Penstock
 from penstock.sql.text import span_of
 from penstock.sql.windows import MICROSECONDS, UNITS
@@ -110,9 +110,9 @@ class _NotSimpleError(Exception):
 class Scalars:
     """Binds scalar expressions; what is not known here is asked of Spark."""
 
-    def __init__(self, analyser: Analyser, complaints: Complaints) -> None:
+    def __init__(self, analyser: Analyser, diagnostics: Diagnostics) -> None:
         self._analyser = analyser
-        self._complaints = complaints
+        self._diagnostics = diagnostics
         self.settings = analyser.settings()
         self.exact = (CASE, "true") in self.settings
 
@@ -134,7 +134,7 @@ class Scalars:
             return Literal(None, pa.bool_())
         if found.type != pa.bool_():
             kind = types.shown(found.type)
-            self._complaints.wrong(
+            self._diagnostics.wrong(
                 f"A condition is true or false, and this is {kind}. Compare it with something.",
                 tree,
             )
@@ -168,31 +168,31 @@ class Scalars:
             return self._analyser.type_of("coalesce(a, b)", schema)
         except AnalysisError:
             kinds = f"{types.shown(left.type)} and {types.shown(right.type)}"
-            self._complaints.wrong(f"{kinds} cannot be brought together; cast one of them.", at)
+            self._diagnostics.wrong(f"{kinds} cannot be brought together; cast one of them.", at)
 
     def _check(self, tree: exp.Expr, schema: pa.Schema) -> None:
         for node in tree.walk():
             if is_bound(node) and node.name not in schema.names:
-                self._complaints.wrong(
+                self._diagnostics.wrong(
                     f"Column {node.meta.get('name', node.name)} is neither grouped nor aggregated. "
                     "Add it to GROUP BY, or take any_value, min or max of it.",
                     node,
                 )
             if isinstance(node, VOLATILE_NODES) or _function_name(node) in VOLATILE:
-                self._complaints.unsupported(
+                self._diagnostics.unsupported(
                     f"{_shown(node)} is another value each time it is asked for, and a view has "
                     "one answer.",
                     "Compare with NOW(), the event time, or let the source bring a column.",
                     node,
                 )
             if isinstance(node, exp.Anonymous) and node.name == "NOW":
-                self._complaints.unsupported(
+                self._diagnostics.unsupported(
                     "NOW() moves on by itself, so only comparisons with it can be maintained.",
                     "Write it as a condition of its own in WHERE: NOW() - INTERVAL 5 MINUTES < ts.",
                     node,
                 )
             if isinstance(node, exp.Query):
-                self._complaints.unsupported(
+                self._diagnostics.unsupported(
                     "A query cannot stand in ON or GROUP BY, nor in the order of rows.",
                     "Select it in a query in FROM, under a name, and use the name here; or move "
                     "the condition to WHERE.",
@@ -204,23 +204,23 @@ class Scalars:
     def _misplaced(self, node: exp.Expr) -> NoReturn:
         """Whatever is computed from several rows has become a column before it gets here."""
         if isinstance(node, exp.Window):
-            self._complaints.wrong(
+            self._diagnostics.wrong(
                 "What is OVER rows cannot stand here: it is computed after WHERE and GROUP BY. "
                 "Filter by it with QUALIFY, or use it in a query around this one.",
                 node,
             )
         if isinstance(node, RANKS):
             name = _shown(node)
-            self._complaints.wrong(
+            self._diagnostics.wrong(
                 f"{name} numbers rows: write {name} OVER (PARTITION BY a ORDER BY b).", node
             )
         if isinstance(node, exp.AggFunc):
-            self._complaints.wrong(
+            self._diagnostics.wrong(
                 "An aggregate cannot stand here, where rows are not grouped yet. Write HAVING "
                 "after GROUP BY, or aggregate in a query in FROM.",
                 node,
             )
-        self._complaints.wrong(
+        self._diagnostics.wrong(
             "A window in time is something to group by. Write GROUP BY window(ts, '10 minutes'); "
             "then select window.start and window.end.",
             node,
@@ -378,8 +378,8 @@ class Scalars:
         except AnalysisError as error:
             column = tree.find(exp.Column)
             if column is not None:
-                self._complaints.wrong(f"Expected a constant, not column {column.name}.", column)
-            self._complaints.objection(error, tree)
+                self._diagnostics.wrong(f"Expected a constant, not column {column.name}.", column)
+            self._diagnostics.objection(error, tree)
 
     def _value(self, tree: exp.Expr) -> Literal:
         match tree:
@@ -416,7 +416,7 @@ class Scalars:
         try:
             return self._analyser.named_type(text)
         except AnalysisError as error:
-            self._complaints.objection(error, at)
+            self._diagnostics.objection(error, at)
 
     def _opaque(self, tree: exp.Expr, schema: pa.Schema) -> Expr:
         names = names_in(tree)
@@ -473,7 +473,7 @@ class Scalars:
         for child in _operands(tree):
             if isinstance(child, exp.Func | exp.Binary | exp.Cast | exp.Paren | exp.Unary):
                 self._expr(child, schema)
-        self._complaints.objection(error, tree)
+        self._diagnostics.objection(error, tree)
 
 
 def _operands(tree: exp.Expr) -> list[exp.Expr]:

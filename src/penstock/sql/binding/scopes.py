@@ -8,7 +8,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.scalars import bound_column, placed
 from penstock.sql.statements import Output
 from penstock.sql.text import closest, one_of
@@ -84,7 +84,7 @@ class Scope:
 class Names:
     """Resolves names, and remembers which columns of a domain were named."""
 
-    complaints: Complaints
+    diagnostics: Diagnostics
     exact: bool = False
     """Whether a name has to be written as it is, upper and lower case."""
     domain_columns: dict[str, None] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Names:
         items = scope.visible()
         place = int(number.this.to_py())
         if not 1 <= place <= len(items):
-            self.complaints.wrong(
+            self.diagnostics.wrong(
                 f"There is no column {place} in what is grouped, which has {len(items)}.",
                 number.this,
             )
@@ -138,9 +138,9 @@ class Names:
             advice = (
                 f"Write {one_of(owners)}." if len(owners) > 1 else "Rename one where it is made."
             )
-            self.complaints.wrong(f"Column {at.name} is ambiguous. {advice}", at)
+            self.diagnostics.wrong(f"Column {at.name} is ambiguous. {advice}", at)
         if self.exact and found[0].name not in [part.name for part in at.parts]:
-            self.complaints.wrong(
+            self.diagnostics.wrong(
                 f"There is {found[0].name}, and not {at.name}: with spark.sql.caseSensitive, upper "
                 f"and lower case matter. Write {found[0].name}.",
                 at,
@@ -164,28 +164,28 @@ class Names:
         relation = column.table or None
         known = scope.relations()
         if relation is not None and relation.lower() not in [name.lower() for name in known]:
-            self.complaints.unknown("relation", relation, known, column.args["table"])
+            self.diagnostics.unknown("relation", relation, known, column.args["table"])
         if relation is None:
             self._explain(column, scope)
         names = [i.name for i in scope.items if relation is None or i in scope.visible(relation)]
-        self.complaints.unknown("column", column.name, names, column)
+        self.diagnostics.unknown("column", column.name, names, column)
 
     def _explain(self, column: exp.Column, scope: Scope) -> None:
         """Complain about a name that is wrong in a way of its own."""
         name = column.name
         output = closest(name, Output, cutoff=0.75)
         if output and isinstance(column.parent, exp.Alias | exp.Paren) and not column.table:
-            self.complaints.no_such(
+            self.diagnostics.no_such(
                 f"There is no column {name}. Did you mean SELECT {output} ...?", column
             )
         if name.lower() == TIME:
-            self.complaints.no_such(
+            self.diagnostics.no_such(
                 "There is no column ts here: it is the event time of the rows of a source or "
                 "stream. A view has it where its query selects it, SELECT ts AS at.",
                 column,
             )
         if name.lower() in scope.later:
-            self.complaints.wrong(
+            self.diagnostics.wrong(
                 f"{name} is computed in the select list, after WHERE. Write the expression itself, "
                 "or filter in a query around this one.",
                 column,

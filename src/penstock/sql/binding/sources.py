@@ -18,7 +18,7 @@ from penstock.errors import PlanError, SqlContext
 from penstock.sql.binding.analyser import Analyser, AnalysisError
 from penstock.sql.binding.catalog import Relation
 from penstock.sql.binding.clauses import check_read
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.scalars import Scalars
 from penstock.sql.binding.scopes import TIME, Item, Names, Scope
 from penstock.sql.binding.types import shown
@@ -49,7 +49,7 @@ def described(
     time = next(f.name for f in fields if f.name.lower() == TIME)
     hidden = frozenset() if own_time else frozenset({time})
     checks = [check for column in columns for check in column.checks]
-    written = promised(checks, schema, analyser, Complaints(_Check(columns)))
+    written = promised(checks, schema, analyser, Diagnostics(_Check(columns)))
     conditions = [
         *([] if written is None else [written]),
         *(_allowed(schema, column, values) for column, values in (allowed or {}).items()),
@@ -72,14 +72,14 @@ class _Check:
 
 
 def promised(
-    checks: Iterable[exp.Expr], schema: pa.Schema, analyser: Analyser, complaints: Complaints
+    checks: Iterable[exp.Expr], schema: pa.Schema, analyser: Analyser, diagnostics: Diagnostics
 ) -> Expr | None:
     """Conditions on the columns of a source, as one."""
     checks = list(checks)
     for check in checks:
-        check_read(check, complaints)
-    scalars = Scalars(analyser, complaints)
-    names = Names(complaints, scalars.exact)
+        check_read(check, diagnostics)
+    scalars = Scalars(analyser, diagnostics)
+    names = Names(diagnostics, scalars.exact)
     scope = Scope(tuple(Item(name, name) for name in schema.names))
     found = [scalars.predicate(names.resolve(check, scope), schema) for check in checks]
     return conjunction(tuple(found)) if found else None
@@ -118,13 +118,13 @@ def tagged(
 def check_sequence(statement: CreateStream, kind: pa.DataType | None = None) -> None:
     """An error where rows have no use for their sequence, or it is of a type without an order."""
     if statement.sequence is not None and not statement.key:
-        Complaints(statement).unsupported(
+        Diagnostics(statement).unsupported(
             "SEQUENCE BY says which row of a key is the last one, and this stream has none.",
             f"Write KEY (id) SEQUENCE BY {statement.sequence}.",
             statement.sequence,
         )
     if statement.sequence is not None and kind is not None and pa.types.is_nested(kind):
-        Complaints(statement).wrong(
+        Diagnostics(statement).wrong(
             f"{statement.sequence} is {shown(kind)}, which has no order; a sequence is a number, "
             "a time or a text.",
             statement.sequence,

@@ -150,7 +150,7 @@ def _equalities(q: QueryBinder, value: exp.Expr, query: exp.Select, inner: Frame
     left = value.expressions if isinstance(value, exp.Tuple) else [value]
     outputs = [t for _, t in q._outputs(query, inner.scope)]
     if len(left) != len(outputs):
-        q.b.complaints.wrong(
+        q.b.diagnostics.wrong(
             f"Before IN there is {len(left)} and in its query there are {len(outputs)} columns; "
             "both need the same number.",
             value,
@@ -187,7 +187,7 @@ def values(
         elif isinstance(node, exp.In):
             frame, found = _is_in(q, frame, node, around)
         elif isinstance(node, exp.Any | exp.All):
-            q.b.complaints.unsupported(
+            q.b.diagnostics.unsupported(
                 "Comparisons with ANY and ALL are not supported.",
                 "Write IN, NOT IN or EXISTS, or compare with (SELECT max(x) ...).",
                 node,
@@ -294,7 +294,7 @@ def _scalar(
             pass
     answer, mapping = _over_domain(q, frame, query, around)
     if len(answer.columns) != 1:
-        q.b.complaints.wrong(
+        q.b.diagnostics.wrong(
             f"A query as a value has one column; this one has {len(answer.columns)}.", query
         )
     always = _is_one_aggregate(query) and not mapping
@@ -316,7 +316,7 @@ def _require_one_row(q: QueryBinder, answer: Answer, query: exp.Expr) -> None:
     domain = set(answer.plan.schema.names) - {column for _, column in answer.columns}
     key = answer.plan.unique_key()
     if key is None or not set(key) <= domain:
-        q.b.complaints.unsupported(
+        q.b.diagnostics.unsupported(
             "This query as a value could have more than one row.",
             "Take max(x) or min(x) of it, or ORDER BY ... LIMIT 1.",
             query,

@@ -19,7 +19,7 @@ from penstock.algebra.plan import Filter, Node, Periodic
 from penstock.sql.binding.analyser import Analyser
 from penstock.sql.binding.catalog import CLOCKS, Catalog, Moment, Point, Relation, SyncPoints
 from penstock.sql.binding.clauses import check_read
-from penstock.sql.binding.complaints import Complaints
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.joins import conjuncts
 from penstock.sql.binding.scalars import Scalars, interval_micros, unwrapped
 from penstock.sql.binding.timing import every
@@ -32,23 +32,23 @@ MOST_PARTS = 64
 
 def bind_points(query: Query, catalog: Catalog, analyser: Analyser) -> SyncPoints | Moment | None:
     """What a query over the clock stands for; None for a query over anything else."""
-    complaints = Complaints(query)
-    found = _Points(catalog, Scalars(analyser, complaints), complaints).bind(query.tree)
+    diagnostics = Diagnostics(query)
+    found = _Points(catalog, Scalars(analyser, diagnostics), diagnostics).bind(query.tree)
     if found is not None:
-        check_read(query.tree, complaints)
-        _check_points(query.tree, complaints)
+        check_read(query.tree, diagnostics)
+        _check_points(query.tree, diagnostics)
     return found
 
 
 UNREAD = ("with_", "having", "qualify", "windows", "limit", "offset", "laterals", "by_name")
 
 
-def _check_points(tree: exp.Expr, complaints: Complaints) -> None:
+def _check_points(tree: exp.Expr, diagnostics: Diagnostics) -> None:
     """Points in time are a set: no clause of a query over them may say more than which they are."""
     for node in tree.walk():
         key = next((key for key in UNREAD if node.args.get(key)), None)
         if key is not None and isinstance(node, exp.Query):
-            complaints.unsupported(
+            diagnostics.unsupported(
                 f"{key.strip('_').upper()} cannot pick points in time.",
                 "Write a condition in WHERE: timepoint % 2 = 0.",
                 node,
@@ -56,10 +56,10 @@ def _check_points(tree: exp.Expr, complaints: Complaints) -> None:
 
 
 class _Points:
-    def __init__(self, catalog: Catalog, scalars: Scalars, complaints: Complaints) -> None:
+    def __init__(self, catalog: Catalog, scalars: Scalars, diagnostics: Diagnostics) -> None:
         self._catalog = catalog
         self._scalars = scalars
-        self._complaints = complaints
+        self._diagnostics = diagnostics
 
     def bind(self, tree: exp.Expr) -> SyncPoints | Moment | None:
         match tree:
@@ -107,7 +107,7 @@ class _Points:
                 continue
             value = self._scalars.expr(inner, pa.schema([])) if not _columns(inner) else None
             if not isinstance(value, Literal):
-                self._complaints.unsupported(
+                self._diagnostics.unsupported(
                     "Of the clock, a query selects its time points or the latest of them.",
                     "Write SELECT timepoint FROM clock WHERE timepoint % 2 = 0, or "
                     "SELECT MAX(timepoint) AS now FROM clock.",
@@ -139,7 +139,7 @@ class _Points:
                     parts = [self._every(period, n, tree) for n in dict.fromkeys(lengths)]
                     return SyncPoints(tuple(parts))
         unit = "2" if self._catalog.integer_time else "INTERVAL 2 MINUTES"
-        self._complaints.unsupported(
+        self._diagnostics.unsupported(
             "Time points are picked out by remainders.",
             f"Write timepoint % {unit} = 0, with AND, OR and IN.",
             tree,
@@ -150,7 +150,7 @@ class _Points:
         if isinstance(found, Periodic):
             return Periodic(period, offset % period)
         if offset:
-            self._complaints.unsupported(
+            self._diagnostics.unsupported(
                 f"Days begin at midnight in {found.zone}, and the clocks there may skip a time of "
                 "the day.",
                 "Write timepoint % INTERVAL 1 DAY = 0, or bind the view with "
@@ -164,7 +164,7 @@ class _Points:
             return None
         period = self._length(tree.expression)
         if period <= 0:
-            self._complaints.wrong("A period is longer than 0.", tree)
+            self._diagnostics.wrong("A period is longer than 0.", tree)
         return period
 
     def _length(self, tree: exp.Expr) -> int:
@@ -176,8 +176,8 @@ class _Points:
             case Literal(int() as number, _) if self._catalog.integer_time or number == 0:
                 return number
         if self._catalog.integer_time:
-            self._complaints.wrong("Time is plain integers here: write timepoint % 2 = 0.", tree)
-        self._complaints.wrong(
+            self._diagnostics.wrong("Time is plain integers here: write timepoint % 2 = 0.", tree)
+        self._diagnostics.wrong(
             "Time is in timestamps here: write timepoint % INTERVAL 2 MINUTES = 0.", tree
         )
 
@@ -209,9 +209,9 @@ class _Points:
             for b in right.parts:
                 parts += self._common(a, b, at)
         if not parts:
-            self._complaints.wrong("These conditions pick out no point in time.", at)
+            self._diagnostics.wrong("These conditions pick out no point in time.", at)
         if len(parts) > MOST_PARTS:
-            self._complaints.unsupported(
+            self._diagnostics.unsupported(
                 "These points in time take too many parts to write down.",
                 "Synchronize by fewer periods.",
                 at,
@@ -228,7 +228,7 @@ class _Points:
             case Midnights(), Midnights() if a.zone == b.zone:
                 return [Midnights(lcm(a.days, b.days), a.zone)]
             case (Midnights(), _) | (_, Midnights()):
-                self._complaints.unsupported(
+                self._diagnostics.unsupported(
                     "Midnights of a zone coincide with midnights of the same zone only.",
                     "Write them as two views, or filter the events in a view: "
                     "WHERE ts = date_trunc('DAY', ts).",
@@ -238,7 +238,7 @@ class _Points:
                 return [_at_points(b, a)]
             case Node(), Periodic():
                 return [_at_points(a, b)]
-        self._complaints.unsupported(
+        self._diagnostics.unsupported(
             "Events that coincide with events are not a synchronization stream.",
             "Join the two streams on their time in a view, and synchronize by it.",
             at,

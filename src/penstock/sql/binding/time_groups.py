@@ -115,7 +115,7 @@ class TimeGroup:
         time = self.b.expr(args[0], frame)
         own = isinstance(time, Column) and time.name == time_column(frame.plan)
         if not own or not append_only(frame.plan):
-            self.b.complaints.unsupported(
+            self.b.diagnostics.unsupported(
                 "Sessions are made of the event times of rows that stay.",
                 "Write session_window(ts, '10 minutes') over a source or a stream with KEY NULL.",
                 self.tree,
@@ -153,25 +153,25 @@ class TimeGroup:
             if integers
             else ("The length is an interval: '10 seconds'.")
         )
-        self.b.complaints.wrong(unit, tree)
+        self.b.diagnostics.wrong(unit, tree)
 
     def _parsed(self, text: str, tree: exp.Expr) -> int:
         parts = re.findall(r"(-?\d+)\s*([a-zA-Z]+)", text.lower().removeprefix("interval"))
         endless = [unit for _, unit in parts if unit.upper() in UNITS_WITHOUT_LENGTH]
         if endless:
-            self.b.complaints.wrong(
+            self.b.diagnostics.wrong(
                 f"A {endless[0].removesuffix('s')} has no fixed length. Write it in smaller units, "
                 "such as '30 days'.",
                 tree,
             )
         if not parts or any(unit.upper() not in UNITS for _, unit in parts):
-            self.b.complaints.wrong(
+            self.b.diagnostics.wrong(
                 f"{text!r} is not a length of time; write one such as '10 seconds'.", tree
             )
         return sum(int(count) * UNITS[unit.upper()] for count, unit in parts)
 
     def _wrong(self, message: str) -> NoReturn:
-        self.b.complaints.wrong(message, self.tree)
+        self.b.diagnostics.wrong(message, self.tree)
 
 
 def _struct(start: exp.Expr, end: exp.Expr) -> exp.Expr:

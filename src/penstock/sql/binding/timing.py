@@ -51,13 +51,13 @@ def windowed(b: Binding, plan: Node, window: windows.Window, of: str, at: exp.Ex
         return plan
     place = Name(of, window.span)
     if not any(isinstance(node, Scan) and node.time is not None for node in plan.walk()):
-        b.complaints.wrong(
+        b.diagnostics.wrong(
             f"Rows of {of} have no time, so a window holds all of them or none. Leave it out.",
             place,
         )
     if not append_only(plan):
         changes = "SELECT ISTREAM ..." if of == UNNAMED else f"SELECT ISTREAM * FROM {of}"
-        b.complaints.unsupported(
+        b.diagnostics.unsupported(
             f"A window is of rows that stay, and those of {of} are updated or deleted.",
             "Put the window on the stream that is read, or on the stream of changes: "
             f"FROM ({changes}) [...].",
@@ -92,13 +92,13 @@ def every(scalars: Scalars, length: int, catalog: Catalog) -> Periodic | Midnigh
 def length(b: Binding, duration: windows.Duration, at: Name) -> int:
     """A duration in the units of the pipeline's time."""
     if duration.ticks and not b.catalog.integer_time:
-        b.complaints.wrong(
+        b.diagnostics.wrong(
             f"Time is in timestamps here, so {duration.length} needs a unit: "
             f"write {duration.length} SECONDS.",
             at,
         )
     if not duration.ticks and b.catalog.integer_time:
-        b.complaints.wrong(
+        b.diagnostics.wrong(
             f"Time is plain integers here, so {duration} has no meaning: write a number.", at
         )
     return duration.length
@@ -108,7 +108,7 @@ def _column(b: Binding, name: Name, plan: Node, of: str) -> str:
     for known in plan.schema.names:
         if known.lower() == name.text.lower():
             return known
-    b.complaints.unknown(f"column of {of} named", name.text, plan.schema.names, name)
+    b.diagnostics.unknown(f"column of {of} named", name.text, plan.schema.names, name)
 
 
 # --- synchronization ------------------------------------------------------------------------------
@@ -121,14 +121,14 @@ def synchronized(b: Binding, plan: Node, sync: exp.Expr) -> Node:
         case _, SyncPoints(parts):
             return Sync(plan, parts)
         case _, Relation("table"):
-            b.complaints.wrong(
+            b.diagnostics.wrong(
                 f"{sync.name} is a table, and its rows come at no time. Synchronize by a stream, "
                 "or by a view over the clock.",
                 sync,
             )
         case _, Relation() as relation:
             return Sync(plan, (relation.plan,))
-    b.complaints.unknown("synchronization stream", sync.name, _synchronizing(b.catalog), sync)
+    b.diagnostics.unknown("synchronization stream", sync.name, _synchronizing(b.catalog), sync)
 
 
 def _synchronizing(catalog: Catalog) -> list[str]:
@@ -163,7 +163,7 @@ def _ends(tree: exp.Expr) -> bool:
 
 def _restricted(b: Binding, frame: Frame, tree: exp.Expr) -> Node:
     if type(tree) not in FLIPPED or (mentions_now(tree.this) and mentions_now(tree.expression)):
-        b.complaints.unsupported(
+        b.diagnostics.unsupported(
             "Only comparisons of NOW() with a value of the row can be maintained.",
             "Write NOW() - INTERVAL 5 MINUTES < ts, expires > NOW() and the like, joined by AND.",
             tree,
@@ -190,13 +190,13 @@ def _points(b: Binding, moving: exp.Expr) -> tuple[Periodic, ...]:
     found = [point for node in moving.walk() for point in node.meta.get("points", ())]
     periods = tuple(point for point in found if isinstance(point, Periodic))
     if any(isinstance(point, Midnights) for point in found):
-        b.complaints.unsupported(
+        b.diagnostics.unsupported(
             "A time that moves with the midnights of a zone cannot be compared with.",
             "Compare with NOW(), and synchronize the stream: FROM s SYNC BY midnights.",
             moving,
         )
     if len(periods) < len(found):
-        b.complaints.unsupported(
+        b.diagnostics.unsupported(
             "A time that moves with events cannot be compared with.",
             "Compare with NOW(), and synchronize the stream by the events: FROM s SYNC BY events.",
             moving,
@@ -244,7 +244,7 @@ def _shift(b: Binding, moving: exp.Expr) -> int:
             return _shift(b, c) + _constant_length(b, a)
         case exp.Sub(this=a, expression=c) if mentions_now(a):
             return _shift(b, a) - _constant_length(b, c)
-    b.complaints.unsupported(
+    b.diagnostics.unsupported(
         "NOW() may be moved by a constant only.", "Write NOW() + c or NOW() - c.", moving
     )
 
@@ -255,7 +255,7 @@ def _constant_length(b: Binding, tree: exp.Expr) -> int:
     if found is not None and not b.catalog.integer_time:
         return found
     if names_in(tree):
-        b.complaints.unsupported(
+        b.diagnostics.unsupported(
             "NOW() may be moved by a constant only.",
             "Move the other side of the comparison: NOW() < ts + x.",
             tree,
@@ -264,8 +264,8 @@ def _constant_length(b: Binding, tree: exp.Expr) -> int:
         case Literal(int() as number, _) if b.catalog.integer_time:
             return number
     if b.catalog.integer_time:
-        b.complaints.wrong("Time is plain integers here: write NOW() - 5.", tree)
-    b.complaints.wrong("Time is in timestamps here: write NOW() - INTERVAL 5 MINUTES.", tree)
+        b.diagnostics.wrong("Time is plain integers here: write NOW() - 5.", tree)
+    b.diagnostics.wrong("Time is in timestamps here: write NOW() - INTERVAL 5 MINUTES.", tree)
 
 
 def _ticks(b: Binding, tree: exp.Expr, frame: Frame) -> Expr:
@@ -275,7 +275,7 @@ def _ticks(b: Binding, tree: exp.Expr, frame: Frame) -> Expr:
     if not is_time:
         now = "an integer" if b.catalog.integer_time else "a timestamp"
         kind = types.shown(value.type)
-        b.complaints.wrong(
+        b.diagnostics.wrong(
             f"NOW() is {now} here, and this is {kind}. Compare it with a time.", tree
         )
     return b.scalars.ticks(value)

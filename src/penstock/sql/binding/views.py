@@ -15,8 +15,8 @@ from penstock.sql.binding.analyser import Analyser
 from penstock.sql.binding.catalog import Catalog
 from penstock.sql.binding.clauses import check_read
 from penstock.sql.binding.closing import final
-from penstock.sql.binding.complaints import Complaints
 from penstock.sql.binding.context import Binding, CorrelatedError, Surroundings
+from penstock.sql.binding.diagnostics import Diagnostics
 from penstock.sql.binding.query import QueryBinder, as_stream, sort_key
 from penstock.sql.binding.scalars import Scalars
 from penstock.sql.binding.scopes import Names
@@ -45,43 +45,43 @@ def bind_query(
     unique: bool = True,
 ) -> BoundView:
     """What a query means. A view needs unique names of columns; an answer gets them."""
-    complaints = Complaints(query)
-    check_read(query.tree, complaints)
-    binding = _binding(query, catalog, analyser, complaints)
+    diagnostics = Diagnostics(query)
+    check_read(query.tree, diagnostics)
+    binding = _binding(query, catalog, analyser, diagnostics)
     try:
         answer = QueryBinder(binding).bind(query.tree, Surroundings())
         if query.tree.args.get("order") and not limited(query.tree):
             first = query.tree.copy()
             first.set("limit", exp.Limit(expression=exp.Literal.number(1)))
-            again = _binding(query, catalog, analyser, complaints)
+            again = _binding(query, catalog, analyser, diagnostics)
             # an order that no LIMIT could use is refused, though no LIMIT uses it
             QueryBinder(again).bind(first, Surroundings())
     except CorrelatedError as error:
-        complaints.unsupported(
+        diagnostics.unsupported(
             f"A query inside this one reads {error} of a query further out, where it cannot.",
             "Join with what it reads in FROM, or select the column on the way.",
         )
     if _size(answer.plan) > LARGEST:
-        complaints.unsupported(
+        diagnostics.unsupported(
             "This query is too large once each query in WITH stands wherever it is read.",
             "Make those that are read often views.",
         )
     names = [name for name, _ in answer.columns]
     if columns:
         if len(columns) != len(names):
-            complaints.wrong(
+            diagnostics.wrong(
                 f"The query has {len(names)} columns, and there are names for {len(columns)}.",
                 Name(columns[0].text, columns[0].span.to(columns[-1].span)),
             )
         names = [name.text for name in columns]
-    names = _unique(names, None if not unique else complaints)
+    names = _unique(names, None if not unique else diagnostics)
     fields = zip(names, answer.columns, strict=True)
     outputs = tuple((n, Column(c, answer.plan.schema.field(c).type)) for n, (_, c) in fields)
     plan: Node = with_closing(Map(answer.plan, outputs))
     if query.output is not None:
         plan = as_stream(plan, query.output.value)
     if query.emit is Emit.FINAL:
-        plan = final(plan, complaints, _order(query, names, complaints))
+        plan = final(plan, diagnostics, _order(query, names, diagnostics))
     return BoundView(plan, plan.unique_key(), binding.constants)
 
 
@@ -93,14 +93,16 @@ def _size(plan: Node) -> int:
     return sizes[id(plan)]
 
 
-def _binding(query: Query, catalog: Catalog, analyser: Analyser, complaints: Complaints) -> Binding:
-    scalars = Scalars(analyser, complaints)
+def _binding(
+    query: Query, catalog: Catalog, analyser: Analyser, diagnostics: Diagnostics
+) -> Binding:
+    scalars = Scalars(analyser, diagnostics)
     selects = sum(1 for _ in query.tree.find_all(exp.Select))
-    names = Names(complaints, scalars.exact)
-    return Binding(catalog, scalars, complaints, names, effort=1_000 + 20 * selects)
+    names = Names(diagnostics, scalars.exact)
+    return Binding(catalog, scalars, diagnostics, names, effort=1_000 + 20 * selects)
 
 
-def _order(query: Query, names: Sequence[str], complaints: Complaints) -> SortKey | None:
+def _order(query: Query, names: Sequence[str], diagnostics: Diagnostics) -> SortKey | None:
     """The column by which rows are to come in order, where no LIMIT has used the clause up."""
     clause = query.tree.args.get("order")
     if clause is None or query.tree.args.get("limit") or query.tree.args.get("offset"):
@@ -114,18 +116,18 @@ def _order(query: Query, names: Sequence[str], complaints: Complaints) -> SortKe
             for name in names:
                 if name.lower() == wanted.lower():
                     return sort_key(name, key)
-    complaints.unsupported(
+    diagnostics.unsupported(
         "Under EMIT FINAL, rows come in the order of a column that they have.",
         "Select what ORDER BY names first, or leave ORDER BY out.",
         key,
     )
 
 
-def _unique(names: Sequence[str], complaints: Complaints | None) -> list[str]:
+def _unique(names: Sequence[str], diagnostics: Diagnostics | None) -> list[str]:
     found: dict[str, str] = {}
     for name in names:
-        if name.lower() in found and complaints is not None:
-            complaints.wrong(
+        if name.lower() in found and diagnostics is not None:
+            diagnostics.wrong(
                 f"Two columns are called {name}. Give one another name with AS, or name all of "
                 "them: CREATE VIEW v (a, b) AS SELECT ..."
             )

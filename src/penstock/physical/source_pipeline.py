@@ -1,8 +1,10 @@
-"""Linear operators as branches: what each source adds to them, in terms of the source's own rows.
+"""Linear operators as source pipelines: what each source adds to them, in terms of the source's own
+rows.
 
-An operator that only transforms what comes from sources is a sum of branches, one for each way from
-a source to it. In a branch all conditions and results are expressions over the source's columns, so
-those that only Spark can evaluate can be, where the rows come in; what is left is simple.
+An operator that only transforms what comes from sources is a sum of source pipelines, one for each
+way from a source to it. In a source pipeline all conditions and results are expressions over the
+source's columns, so those that only Spark can evaluate can be, where the rows come in; what is left
+is simple.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ Validity: TypeAlias = (
 
 
 @dataclass(frozen=True)
-class Branch:
+class SourcePipeline:
     """The rows of a source that meet the conditions, ended as the windows say, as new records."""
 
     source: Scan
@@ -61,16 +63,16 @@ class Branch:
         return x
 
 
-def branches(operator: Operator) -> tuple[Branch, ...]:
-    """The branches of a linear operator, with what only Spark can compute set apart."""
-    return tuple(_with_computed(branch) for branch in _branches(operator))
+def source_pipelines(operator: Operator) -> tuple[SourcePipeline, ...]:
+    """The source pipelines of a linear operator, with what only Spark can compute set apart."""
+    return tuple(_with_computed(pipeline) for pipeline in _source_pipelines(operator))
 
 
-def _branches(operator: Operator) -> tuple[Branch, ...]:
-    below = [branch for child in operator.inputs for branch in _branches(child)]
+def _source_pipelines(operator: Operator) -> tuple[SourcePipeline, ...]:
+    below = [pipeline for child in operator.inputs for pipeline in _source_pipelines(child)]
     match operator.work:
         case Scan() as scan:
-            return (Branch(scan, {f.name: Column(f.name, f.type) for f in scan.schema}),)
+            return (SourcePipeline(scan, {f.name: Column(f.name, f.type) for f in scan.schema}),)
         case Merge():
             return tuple(below)
         case Select(predicate):
@@ -91,7 +93,7 @@ def _branches(operator: Operator) -> tuple[Branch, ...]:
     raise TypeError(f"{operator.work} keeps state; it runs in a step")
 
 
-def _with_computed(branch: Branch) -> Branch:
+def _with_computed(pipeline: SourcePipeline) -> SourcePipeline:
     """Every expression that is not simple becomes a column, computed where rows come in.
 
     Of rows that an earlier condition leaves out it is NULL: on these it might fail.
@@ -106,10 +108,10 @@ def _with_computed(branch: Branch) -> Branch:
         computed[name] = guarded
         return Column(name, expr.type)
 
-    given = branch.conditions
+    given = pipeline.conditions
     conditions = tuple(column(condition, given[:i]) for i, condition in enumerate(given))
-    outputs = {name: column(expr, given) for name, expr in branch.outputs.items()}
-    return replace(branch, outputs=outputs, conditions=conditions, computed=computed)
+    outputs = {name: column(expr, given) for name, expr in pipeline.outputs.items()}
+    return replace(pipeline, outputs=outputs, conditions=conditions, computed=computed)
 
 
 def _only_where(conditions: tuple[Expr, ...], expr: Expr) -> Expr:

@@ -6,8 +6,8 @@ import pyarrow as pa
 
 from penstock.algebra.expr import CLOSED, Call, Column, Literal, compare
 from penstock.algebra.plan import Filter, Map, Scan
-from penstock.physical.branches import STAMP, branches
 from penstock.physical.lower import Graph
+from penstock.physical.source_pipeline import STAMP, source_pipelines
 
 SOURCE = Scan("s", pa.schema([("k", pa.int64()), ("text", pa.string())]))
 K, TEXT = Column("k", pa.int64()), Column("text", pa.string())
@@ -21,8 +21,8 @@ def computed(*conditions: Call, of: Call = NUMBER) -> list[object]:
     plan: Scan | Filter = SOURCE
     for condition in conditions:
         plan = Filter(plan, condition)
-    (branch,) = branches(Graph().lower(Map(plan, (("n", of), ("k", K)))))
-    return list(branch.computed.values())
+    (pipeline,) = source_pipelines(Graph().lower(Map(plan, (("n", of), ("k", K)))))
+    return list(pipeline.computed.values())
 
 
 def test_a_result_is_computed_where_the_conditions_are_true() -> None:
@@ -39,5 +39,5 @@ def test_what_spark_cannot_tell_guards_nothing() -> None:
     closed = compare(">", Call(CLOSED, (K,), pa.int64()), Literal(0, pa.int64()))
     source = Scan("s", pa.schema([*SOURCE.schema, (STAMP, pa.int64())]))
     plan = Map(Filter(Filter(source, stamped), closed), (("n", NUMBER),))
-    (branch,) = branches(Graph().lower(plan))
-    assert list(branch.computed.values()) == [NUMBER]
+    (pipeline,) = source_pipelines(Graph().lower(plan))
+    assert list(pipeline.computed.values()) == [NUMBER]

@@ -29,10 +29,10 @@ def in_statement(statement: InText) -> Iterator[None]:
             raise
         raise error.at(statement.context()) from error
     except AnalysisError as error:
-        Complaints(statement).objection(error)
+        Diagnostics(statement).objection(error)
 
 
-class Complaints:
+class Diagnostics:
     """Raises errors in the context of one statement."""
 
     def __init__(self, statement: InText) -> None:
