@@ -31,7 +31,7 @@ RunStage: TypeAlias = Callable[..., jobs.Batches]
 
 def retrying_session(directory: Path, options: Options) -> Session:
     """Every first attempt of a task fails: before it did anything, or when it had done all."""
-    _replace("run_round", _fails_first)
+    _replace("run_stage", _fails_first)
     _replace("store_of", _refuses_first)
     return _connected(start_spark("local[2,4]"), directory, options)
 
@@ -45,7 +45,7 @@ def cluster_session(directory: Path, options: Options) -> Session:
     for folder in Path(pyspark.__file__).parent.iterdir():
         (home / folder.name).symlink_to(folder)
     os.environ["SPARK_HOME"] = str(home)
-    _replace("run_round", lambda run: _kills_its_executor(run, directory.parent))
+    _replace("run_stage", lambda run: _kills_its_executor(run, directory.parent))
     spark = start_spark("local-cluster[2,1,1024]", **{"spark.executor.memory": "512m"})
     session = _connected(spark, directory, options)
     if session.frontier > BEGIN:

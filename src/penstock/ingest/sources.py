@@ -224,16 +224,16 @@ class IngestReport:
         failures = {
             input_buffer: asdict(problem) for input_buffer, problem in self.failures.items()
         }
-        return {**vars(self), "areas": state_tables, "failures": failures}
+        return {**vars(self), "state_tables": state_tables, "failures": failures}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> IngestReport:
         state_tables = {
             k: [object_from_json(RunReference, ref) for ref in refs]
-            for k, refs in data["areas"].items()
+            for k, refs in data["state_tables"].items()
         }
         failures = {k: Problem(**problem) for k, problem in data["failures"].items()}
-        return IngestReport(**{**data, "areas": state_tables, "failures": failures})
+        return IngestReport(**{**data, "state_tables": state_tables, "failures": failures})
 
 
 @dataclass(frozen=True)
