@@ -20,7 +20,7 @@ EXPLAIN SHARING SELECT count(*) AS n, sum(temp) AS t FROM readings [RANGE 5];
 CREATE VIEW v AS SELECT room, kind, count(temp) AS n, sum(temp) AS total FROM readings [RANGE 5] GROUP BY room, kind;
 EXPLAIN SHARING SELECT room, avg(temp) AS mean FROM readings [RANGE 5] GROUP BY room;
 > Answered from v:
->   SELECT room, if((coalesce(sum(n), 0) = 0), NULL, (CAST(sum(total) AS DOUBLE) / CAST(coalesce(sum(n), 0) AS DOUBLE))) AS mean FROM v GROUP BY room
+>   SELECT room, if(coalesce(sum(n), 0) = 0, NULL, CAST(sum(total) AS DOUBLE) / CAST(coalesce(sum(n), 0) AS DOUBLE)) AS mean FROM v GROUP BY room
 
 -- an average from a count that has NULLs in it
 CREATE VIEW v AS SELECT room, kind, count(*) AS n, sum(temp) AS total FROM readings [RANGE 5] GROUP BY room, kind;
@@ -154,4 +154,4 @@ EXPLAIN SHARING SELECT window(t, 10).start AS at, count(*) AS n FROM readings GR
 CREATE VIEW v AS SELECT window(t, 4).start AS at, room, count(*) AS n FROM readings GROUP BY window(t, 4), room;
 EXPLAIN SHARING SELECT window(t, 10).start AS at, count(*) AS n FROM readings GROUP BY window(t, 10);
 > Answered from no view that runs.
->   v: its groups are not by (t - (((t % 10) + 10) % 10))
+>   v: its groups are not by t - (((t % 10) + 10) % 10)

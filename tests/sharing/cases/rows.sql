@@ -38,13 +38,13 @@ EXPLAIN SHARING SELECT room FROM room_temp WHERE temp >= 20 AND temp < 100 AND k
 CREATE VIEW v AS SELECT * FROM room_temp WHERE kind IN ('a', 'b', 'c');
 EXPLAIN SHARING SELECT room FROM room_temp WHERE kind IN ('a', 'c');
 > Answered from v:
->   SELECT room FROM v WHERE (kind = 'a') OR (kind = 'c')
+>   SELECT room FROM v WHERE kind = 'a' OR kind = 'c'
 
 -- a value that is not among them
 CREATE VIEW v AS SELECT * FROM room_temp WHERE kind IN ('a', 'b');
 EXPLAIN SHARING SELECT room FROM room_temp WHERE kind IN ('a', 'c');
 > Answered from no view that runs.
->   v: it has only rows where ((kind = 'a') OR (kind = 'b'))
+>   v: it has only rows where kind = 'a' OR kind = 'b'
 
 -- a column that the view does not have, to select by
 CREATE VIEW v AS SELECT room FROM room_temp WHERE temp > 80;

@@ -201,7 +201,7 @@ EXPLAIN SHARING SELECT ISTREAM room FROM room_temp WHERE temp > 90;
 CREATE VIEW v AS SELECT window(t, 5).start AS at, room, count(*) AS n FROM readings GROUP BY window(t, 5), room;
 EXPLAIN SHARING SELECT window(t, 5).start AS at, room, count(*) AS n FROM readings GROUP BY window(t, 5), room EMIT FINAL;
 > Answered from v:
->   SELECT at, room, n FROM v WHERE coalesce(earliest((at + 5), closed('readings', 'room', room)), ended('readings')) <= NOW()
+>   SELECT at, room, n FROM v WHERE coalesce(earliest(at + 5, closed('readings', 'room', room)), ended('readings')) <= NOW()
 
 -- results that change, from final ones
 CREATE VIEW v AS SELECT window(t, 5).start AS at, room, count(*) AS n FROM readings GROUP BY window(t, 5), room EMIT FINAL;
