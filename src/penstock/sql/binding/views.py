@@ -24,7 +24,7 @@ from penstock.sql.row_order import limited
 from penstock.sql.statements import Emit, Query
 from penstock.sql.text import Name
 
-LARGEST = 20_000
+LARGEST = 150_000
 """How many operators a query may have."""
 
 
